@@ -21,8 +21,8 @@ import (
 // predictionsSchema is the first field of predictions in JSON.
 const predictionsSchema = "slotwave/predictions/1"
 
-// PredictionColumns names the columns of predictions.csv, in order.
-var PredictionColumns = []string{
+// predictionColumns names the columns of predictions.csv, in order.
+var predictionColumns = []string{
 	"scenario", "model", "part", "job", "kind", "phase",
 	"low_ns", "mean_ns", "high_ns", "reference_ns", "difference", "within", "note",
 }
@@ -130,7 +130,7 @@ func phaseTime(ref *model.Prediction, of model.PhaseTime) *time.Duration {
 // WriteCSV writes predictions.csv.
 func (a *Answers) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write(PredictionColumns)
+	out.Write(predictionColumns)
 	for _, r := range a.rows() {
 		cells := []string{r.Scenario, r.Model, r.Part, r.Job, r.Kind, r.Phase,
 			optional(r.Low), optional(r.Mean), optional(r.High), optional(r.Reference), "", "", r.Note}

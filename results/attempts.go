@@ -11,8 +11,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// AttemptColumns names the columns of attempts.csv, in order.
-var AttemptColumns = func() []string {
+// attemptColumns names the columns of attempts.csv, in order.
+var attemptColumns = func() []string {
 	columns := []string{
 		"job", "task", "kind", "attempt", "state", "node", "rack", "slot", "pool", "locality",
 		"runnable_ns", "start_ns", "finish_ns",
@@ -101,7 +101,7 @@ type AttemptTable struct {
 // Counters adds counterColumns.
 func NewAttemptTable(w io.Writer, counters bool) *AttemptTable {
 	t := &AttemptTable{more: counters}
-	columns := AttemptColumns
+	columns := attemptColumns
 	if counters {
 		columns = slices.Concat(columns, counterColumns)
 	}

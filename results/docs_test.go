@@ -45,12 +45,12 @@ func keys(of reflect.Type, prefix string) []string {
 func TestDocumentedColumns(t *testing.T) {
 	const page = "../docs/results.md"
 	for heading, want := range map[string][]string{
-		AttemptsName:           slices.Concat(AttemptColumns, counterColumns),
-		JobsName:               slices.Concat(JobColumns, deadlineColumns),
+		AttemptsName:           slices.Concat(attemptColumns, counterColumns),
+		JobsName:               slices.Concat(jobColumns, deadlineColumns),
 		ResourcesName:          ResourceColumns,
 		OffersName:             offerColumns,
 		SpansName:              spanColumns,
-		predictionsName:        PredictionColumns,
+		predictionsName:        predictionColumns,
 		replayName:             replayColumns,
 		comparedJobsName:       comparedJobsColumns,
 		SummaryName:            keys(reflect.TypeFor[Summary](), ""),
@@ -69,8 +69,8 @@ func TestDocumentedColumns(t *testing.T) {
 		t.Errorf("%s: documented are\n%v: want\n%v", points.SummaryName, got, points.PointSummaryColumns)
 	}
 	tags := predictionTags()
-	if !slices.Equal(tags, PredictionColumns) {
-		t.Errorf("predictions in JSON have %v: want the columns %v", tags, PredictionColumns)
+	if !slices.Equal(tags, predictionColumns) {
+		t.Errorf("predictions in JSON have %v: want the columns %v", tags, predictionColumns)
 	}
 }
 

@@ -23,7 +23,7 @@ func PlainAttempts(r io.Reader) (bool, error) {
 		return false, nil
 	}
 	columns := strings.Split(strings.TrimSuffix(header, "\n"), ",")
-	if err != nil || !slices.Equal(columns, AttemptColumns) && !slices.Equal(columns, slices.Concat(AttemptColumns, counterColumns)) {
+	if err != nil || !slices.Equal(columns, attemptColumns) && !slices.Equal(columns, slices.Concat(attemptColumns, counterColumns)) {
 		return false, err
 	}
 	for {
@@ -47,7 +47,7 @@ func ReadAttempts(r io.Reader, name string, each func(*workload.Attempt) bool) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	more := bytes.Count(header, []byte(",")) >= len(AttemptColumns)
+	more := bytes.Count(header, []byte(",")) >= len(attemptColumns)
 	row := attemptRow{names: map[string]string{}}
 	for line := 2; ; line++ {
 		text, err := in.ReadSlice('\n')

@@ -13,24 +13,24 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// JobColumns names the columns of jobs.csv, in order.
-var JobColumns = []string{
+// jobColumns names the columns of jobs.csv, in order.
+var jobColumns = []string{
 	"job", "name", "user", "pool", "queue", "state",
 	"submit_ns", "launch_ns", "running_ns", "first_map_ns", "last_map_ns", "shuffle_end_ns", "finish_ns", "low_ns", "high_ns",
 	"maps", "reduces", "failed", "killed", "speculative", "node_local", "rack_local", "off_rack", "no_locality",
 	"map_waves", "reduce_waves", "in_bytes", "shuffle_bytes", "out_bytes", "map_time_ns", "reduce_time_ns",
 }
 
-// deadlineColumns follow the JobColumns if any job has a deadline.
+// deadlineColumns follow the jobColumns if any job has a deadline.
 var deadlineColumns = []string{"deadline_ns", "deadline_met"}
 
 // writeJobs writes jobs.csv.
 func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 	out := csv.NewWriter(w)
 	due := slices.ContainsFunc(jobs, func(j model.JobOutcome) bool { return j.Deadline > 0 })
-	head := JobColumns
+	head := jobColumns
 	if due {
-		head = slices.Concat(JobColumns, deadlineColumns)
+		head = slices.Concat(jobColumns, deadlineColumns)
 	}
 	out.Write(head)
 	for i := range jobs {

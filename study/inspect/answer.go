@@ -11,8 +11,8 @@ import (
 	"github.com/slotwave/slotwave/results/text"
 )
 
-// InspectionSchema is the first field of every inspection of this shape.
-const InspectionSchema = "slotwave/inspection/1"
+// inspectionSchema is the first field of every inspection of this shape.
+const inspectionSchema = "slotwave/inspection/1"
 
 // Inspection is what a history records.
 type Inspection struct {

@@ -31,7 +31,7 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 	}
 	workers := h.Workers()
 	s := &Inspection{
-		Schema: InspectionSchema, Paths: paths, Formats: formatsOf(paths, r),
+		Schema: inspectionSchema, Paths: paths, Formats: formatsOf(paths, r),
 		Machines: workers.Hosts(), Racks: len(workers.Racks), Idle: h.IdleWorkers(), OnlyInput: h.Topology.Hosts() - workers.Hosts(),
 		Epoch: h.Epoch, Problems: len(h.Problems) + h.Dropped,
 		Slots: []RecordedSlots{}, Names: []RecordedName{}, Attempts: []RecordedKind{},

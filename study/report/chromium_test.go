@@ -263,7 +263,7 @@ func TestMillionInChromium(t *testing.T) {
 	p := page(func(n string) string { return n })
 	r := &p.Runs[0]
 	var attempts []workload.Attempt
-	for i := range MostAttempts {
+	for i := range mostAttempts {
 		start := time.Duration(i/2000) * 10 * s
 		a := workload.Attempt{Job: "j", Task: i, Node: "n" + string(rune('a'+i%20)), Slot: i / 20 % 100, Start: start + time.Duration(i*7919%1000)*time.Millisecond}
 		a.Phases[workload.PhaseRead], a.Phases[workload.PhaseMap] = time.Duration(i*31%2000)*time.Millisecond, time.Duration(i*17%5000)*time.Millisecond

@@ -28,7 +28,7 @@ func (r *Run) columns() (aboutRun, []column) {
 	if about.Findings == nil {
 		about.Findings = []Finding{}
 	}
-	for _, o := range r.Offers[:min(MostOffers, len(r.Offers))] {
+	for _, o := range r.Offers[:min(mostOffers, len(r.Offers))] {
 		about.Offers = append(about.Offers, [5]any{micros(o.Time), o.Node, o.Free, o.Asked, o.Declined})
 	}
 	for p := range workload.NumPhases {
@@ -53,7 +53,7 @@ func (r *Run) columns() (aboutRun, []column) {
 	for a := range r.Attempts {
 		g.add(a)
 	}
-	about.Left = g.keepLongest(MostAttempts)
+	about.Left = g.keepLongest(mostAttempts)
 	about.Rows = len(g.rows)
 	all := g.medians()
 	for i := range about.Jobs {

@@ -92,7 +92,7 @@ func reported(d *diagnosis.Diagnosis, name string) Run {
 	for _, u := range d.Usage {
 		r.Devices = append(r.Devices, results.Usage{Time: u.Time, Node: u.Node, Device: u.Device, Use: model.Use{Busy: u.Busy, Bytes: u.Bytes, Foreign: u.ForeignBusy}})
 	}
-	for i := range d.Offers[:min(MostOffers, len(d.Offers))] {
+	for i := range d.Offers[:min(mostOffers, len(d.Offers))] {
 		r.Offers = append(r.Offers, offered(&d.Offers[i]))
 	}
 	for _, u := range d.Unknown {

@@ -38,7 +38,7 @@ type Run struct {
 	Jobs       []Job
 	Attempts   iter.Seq[*workload.Attempt] // read once; an attempt is used only until the next
 	Devices    []results.Usage             // with the slots of the cluster
-	Offers     []Offer                     // in order of time; a page shows the first MostOffers
+	Offers     []Offer                     // in order of time; a page shows the first mostOffers
 	Unknown    []string                    // facts that the record does not have
 	Sampled    *Flow                       // the dataflow from sampling records; nil: none
 	Answers    []Answer                    // of the models to the question of the run
@@ -113,11 +113,11 @@ type Offer struct {
 	Asked, Declined string
 }
 
-// MostOffers bounds the decisions that a page shows.
-const MostOffers = 20_000
+// mostOffers bounds the decisions that a page shows.
+const mostOffers = 20_000
 
-// MostAttempts is the largest number of attempts of a run that a page shows.
-const MostAttempts = 1_000_000
+// mostAttempts is the largest number of attempts of a run that a page shows.
+const mostAttempts = 1_000_000
 
 //go:embed page.html
 var pageText string

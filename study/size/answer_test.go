@@ -49,7 +49,7 @@ func TestShown(t *testing.T) {
 	if shown, _ := count(0.97); shown < trials*95/100 {
 		t.Errorf("%d of %d sizes with 97 %% are shown: want nearly all", shown, trials)
 	}
-	if n := LeastRuns(0.9); n != 60 {
+	if n := leastRuns(0.9); n != 60 {
 		t.Errorf("least runs: got %d: want 60", n)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/slotwave/slotwave/results/text"
 )
 
-// ReplayErrors compares a replay with its record. The margins say how much longer than
+// replayErrors compares a replay with its record. The margins say how much longer than
 // simulated the jobs took: by the median of the differences in either direction, and
 // the job that took longest over its simulated time. It returns nil if no time is
 // compared.
-func ReplayErrors(r *results.Run) *SizingError {
+func replayErrors(r *results.Run) *SizingError {
 	s := r.ReplaySummary()
 	if s == nil || s.Jobs == 0 {
 		return nil

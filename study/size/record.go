@@ -44,7 +44,7 @@ func (z *Search) replayRecord() error {
 	if err != nil {
 		return err
 	}
-	if e := ReplayErrors(run); e != nil {
+	if e := replayErrors(run); e != nil {
 		z.errors = *e
 	} else {
 		z.errors.Unknown = "the record states the time of no job"

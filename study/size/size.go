@@ -66,7 +66,7 @@ func Open(name string, o sweep.Options) (*Search, error) {
 	case len(s.File.Factors) > 0 || len(o.Over) > 0 || len(s.Base.Scenario.Runs) > 1:
 		return nil, fmt.Errorf("%s: got factors: want [[node]] tables with the types of nodes to choose from, and nothing else that varies", name)
 	}
-	if least := LeastRuns(s.File.Size.Confidence); s.File.MaxReplications < least {
+	if least := leastRuns(s.File.Size.Confidence); s.File.MaxReplications < least {
 		return nil, fmt.Errorf("%s: max_replications: got %d: want %d or more, since fewer runs cannot show a confidence of %g %%", name, s.File.MaxReplications, least, 100*s.File.Size.Confidence)
 	}
 	z := &Search{Sweep: s}

@@ -152,9 +152,9 @@ func (z *Sizing) Shown(s *Size, attempt int) (enough, tooFew bool) {
 	return enough, !enough
 }
 
-// LeastRuns is the number of runs that show a confidence in the first attempt if all
+// leastRuns is the number of runs that show a confidence in the first attempt if all
 // of them meet the goals.
-func LeastRuns(confidence float64) (n int) {
+func leastRuns(confidence float64) (n int) {
 	for evidence(n, n, confidence, confidence) < math.Log(1/sizingError)+math.Ln2 {
 		n++
 	}
