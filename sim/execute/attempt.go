@@ -6,12 +6,11 @@ import (
 )
 
 // Attempt is one attempt of a task on a node. Instants that are not known yet
-// are engine.Never. It is laid out for the cache: a cluster holds many attempts,
+// are engine.Never. Fields that every attempt uses come first: a cluster holds many,
 // and visits each when it starts and when it ends.
 type Attempt struct {
 	Times
 	Job *Job
-	*Details
 
 	Task      int32 // index among those of its kind
 	Number    int32
@@ -21,6 +20,26 @@ type Attempt struct {
 	End       End
 	Started   bool
 	Permitted bool // to commit
+
+	certain  bool        // it does not succeed before failAt
+	failAt   engine.Time // Never: it succeeds, unless it is killed
+	KillAt   engine.Time // when it is ordered to be killed, if that is recorded
+	Assigned engine.Time
+	commit   engine.Time // part of a recorded time that is the commit and the wait for it
+
+	Known     engine.Time // when the child of a reduce knows every map output
+	shuffle   engine.Time // after Known
+	sort      engine.Time
+	waitIndex int32   // index in Job.waiting
+	running   running // nil unless it works on devices
+}
+
+// NewAttempt returns an attempt of a task that has not been assigned to a node.
+func NewAttempt(j *Job, kind workload.Kind, task int32) Attempt {
+	return Attempt{
+		Job: j, Kind: kind, Task: task, Locality: workload.NoLocality,
+		Times: Times{Finish: engine.Never, Pending: engine.Never}, Known: engine.Never, failAt: engine.Never, KillAt: engine.Never,
+	}
 }
 
 // Times are what is known of the time of an attempt.
@@ -39,29 +58,6 @@ func (t *Times) MapProgress(now engine.Time) float32 {
 		return 0
 	}
 	return min(1, float32(float64(now-t.Begin)/float64(max(t.work, 1))))
-}
-
-// Details are the part of an attempt that an ordinary map does not need: one that
-// succeeds, asks nothing of devices, and whose recorded time has no part for the
-// commit. Ordinary maps share details, which must not change.
-type Details struct {
-	Known    engine.Time // when the child of a reduce knows every map output
-	shuffle  engine.Time // after Known
-	sort     engine.Time
-	commit   engine.Time // part of a recorded time that is the commit and the wait for it
-	Assigned engine.Time
-
-	failAt  engine.Time
-	certain bool        // it does not succeed before failAt
-	KillAt  engine.Time // when it is ordered to be killed, if that is recorded
-
-	waitIndex int32   // index in Job.waiting
-	running   running // nil unless it works on devices
-}
-
-// NewDetails returns the details of an ordinary map.
-func NewDetails() Details {
-	return Details{Known: engine.Never, failAt: engine.Never, KillAt: engine.Never}
 }
 
 // running is an attempt that runs on devices.

@@ -89,9 +89,8 @@ func (h *fakeHost) held(node int32, k workload.Kind) (n int) {
 }
 
 func (h *fakeHost) start(node int32, k workload.Kind) {
-	d := NewDetails()
-	d.Assigned = h.eng.Now()
-	a := &Attempt{Job: h.job, Details: &d, Kind: k, Task: int32(h.next[k]), Node: node, Locality: workload.NoLocality}
+	a := new(NewAttempt(h.job, k, int32(h.next[k])))
+	a.Node, a.Assigned = node, h.eng.Now()
 	if k == workload.Reduce {
 		h.nodeOf[h.next[k]] = int(node)
 	}

@@ -42,9 +42,9 @@ func (s *shuffling) draw(t *rapid.T) {
 	now := engine.Time(0)
 	for i := range rapid.IntRange(1, 4).Draw(t, "reduces") {
 		now += seconds("between reduces", 0, 30)
-		d := NewDetails()
-		d.Assigned, d.shuffle = now, seconds("shuffle", 0, 10)
-		a := &Attempt{Job: rapid.SampledFrom(jobs).Draw(t, "job"), Details: &d, Kind: workload.Reduce, Task: int32(i), Started: true}
+		shuffle := seconds("shuffle", 0, 10)
+		a := new(NewAttempt(rapid.SampledFrom(jobs).Draw(t, "job"), workload.Reduce, int32(i)))
+		a.Assigned, a.shuffle, a.Started = now, shuffle, true
 		a.Start, a.Begin, a.Finish = now, now+seconds("launch", 0, 3), engine.Never
 		if rapid.IntRange(0, 3).Draw(t, "is killed") == 0 {
 			a.Finish = a.Begin + seconds("killed after", 0, 90)

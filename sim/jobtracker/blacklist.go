@@ -37,7 +37,7 @@ func (b *blacklist) addFault(t *taskTracker) {
 	if !f.listed && b.exceeds(t) {
 		f.listed = true
 		b.heartbeats.register(t, -1)
-		b.heartbeats.place(t)
+		b.heartbeats.list(t)
 	}
 	b.heartbeats.changed(t)
 }

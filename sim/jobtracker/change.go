@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// A change replaces the scheduler at a given time. The next scheduler is told of
+// A change replaces the scheduler at a given time. The next scheduler learns of
 // the jobs that have not ended, in order of submission, and of the tasks that they
 // run. What the scheduler before kept for itself is lost: deficits, waits for
 // locality, reserved trackers.
@@ -79,7 +79,7 @@ func (c *changes) change(i int32) {
 	for _, j := range jt.jobs[:jt.Jobs.Submitted] {
 		if j != nil {
 			j.Discharge()
-			j.bygone = j.State == scheduler.Done
+			j.standing.ended = j.State == scheduler.Done
 		}
 	}
 	jt.ticks.restart(&jt.cluster, jt.active, jt.tick)

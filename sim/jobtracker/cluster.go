@@ -22,7 +22,6 @@ type cluster struct {
 	moment   moment
 	nextRank uint32 // of a tracker whose heartbeats come after all others of an instant
 
-	calmEnds     []int32       // memory for the slots of calm maps that end at a heartbeat
 	attempts     []*attempt    // memory for those of a tracker that a heartbeat reads
 	slotFree     engine.Timers // by tracker: set while attempts wait for a slot that will become free
 	lists        listMemory    // for lists of tasks while they are made

@@ -17,7 +17,7 @@ type heartbeats struct {
 	cluster   *cluster
 	trackers  []taskTracker
 	rings     rings
-	last      int32                    // tracker that was placed last
+	last      int32                    // tracker that was listed last
 	over      func(tracker int32) bool // its heartbeat of this instant is over
 	outOfBand outOfBand
 	every     bool // simulate each heartbeat
@@ -34,16 +34,16 @@ func newHeartbeats(c *cluster, trackers []taskTracker, o outOfBand) *heartbeats 
 // is called when the next heartbeat of each is known.
 func (h *heartbeats) reset(interval engine.Time) {
 	h.cluster.view.Heartbeat = interval.Duration()
-	places := make([]ringPlace, max(1, len(h.trackers)))
+	positions := make([]ringPosition, max(1, len(h.trackers)))
 	for i := range h.trackers {
-		places[i] = ringPlace{h.trackers[i].next % interval, h.trackers[i].rank}
+		positions[i] = ringPosition{h.trackers[i].next % interval, h.trackers[i].rank}
 	}
-	slices.SortFunc(places, ringPlace.compare)
-	h.rings = newRings(places, interval)
+	slices.SortFunc(positions, ringPosition.compare)
+	h.rings = newRings(positions, interval)
 }
 
-// place implements reports.
-func (h *heartbeats) place(t *taskTracker) {
+// list implements reports.
+func (h *heartbeats) list(t *taskTracker) {
 	if h.every || t.everyBeat {
 		return
 	}
@@ -58,7 +58,7 @@ func (h *heartbeats) place(t *taskTracker) {
 			free[k] = t.view.Used[k]+int(given[k]) < t.view.Slots[k]
 		}
 	}
-	h.rings.place(t.id, ringPlace{h.rings.phaseOf(t.next), t.rank}, free)
+	h.rings.move(t.id, ringPosition{h.rings.phaseOf(t.next), t.rank}, free)
 }
 
 // remove takes a lost tracker off the rings.
@@ -184,7 +184,7 @@ func (h *heartbeats) putLast(t *taskTracker) {
 	h.newRank(t)
 	for _, o := range after {
 		h.newRank(o)
-		h.place(o)
+		h.list(o)
 	}
 }
 

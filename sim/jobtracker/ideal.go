@@ -17,7 +17,7 @@ func (jt *JobTracker) report(id int32) {
 	t.next = now
 	t.beating = false
 	t.sweep(true, jt.forget)
-	jt.reports.place(t)
+	jt.reports.list(t)
 	jt.reports.changed(t)
 	jt.reports.offer()
 }
@@ -41,7 +41,7 @@ func (jt *JobTracker) offerAll(int32) {
 			if t.given != [2]int32{} {
 				given = true
 				jt.status.report(t, t.attempts())
-				jt.reports.place(t)
+				jt.reports.list(t)
 				jt.reports.changed(t)
 			}
 		}

@@ -40,8 +40,8 @@ func (r *instantReports) changed(t *taskTracker) {
 	}
 }
 
-// place implements reports.
-func (r *instantReports) place(t *taskTracker) {
+// list implements reports.
+func (r *instantReports) list(t *taskTracker) {
 	word, bit := t.id/64, uint64(1)<<(t.id%64)
 	for k := range r.free {
 		if t.lost || t.view.Free(workload.Kind(k)) <= 0 {

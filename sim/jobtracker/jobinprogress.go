@@ -40,10 +40,9 @@ type ending struct {
 
 // shortcuts are what a job can leave out, because nothing in it can go wrong.
 type shortcuts struct {
-	reliable     bool    // no attempt can fail, and attempts are killed only because another was faster
-	skipsLooks   bool    // it needs no heartbeats while no task lags
-	runsOnce     [2]bool // a task needs no record, unless it gets a speculative attempt: its first one succeeds
-	ordinaryMaps bool    // attempts of maps need no details
+	reliable   bool    // no attempt can fail, and attempts are killed only because another was faster
+	skipsLooks bool    // it needs no heartbeats while no task lags
+	sole       [2]bool // a task has a sole attempt, unless it gets a speculative one: its first succeeds
 }
 
 // reduceStart says when the reduces of a job may start.
@@ -59,7 +58,7 @@ type standing struct {
 	onTrackers  int    // attempts that trackers hold
 	waiting     [2]int // attempts of maps and reduces that wait on a tracker for a slot
 	mostRunning [2]int // most tasks that had slots at once, by type
-	bygone      bool   // it ended under an earlier scheduler
+	ended       bool   // under an earlier scheduler
 }
 
 // openCounts are what a job adds to the counts of the whole cluster.
@@ -70,7 +69,8 @@ type jobHost interface {
 	assign(a *attempt)     // launches the attempt on its tracker
 	orderKills(node int32) // the tracker asks at its next heartbeat which attempts to kill
 	initialised(j *jobInProgress)
-	oldEnough(id int32) // tasks of the job may be speculated from now on
+	readAlways(a *attempt) // the state of the attempt depends on others from now on
+	oldEnough(id int32)    // tasks of the job may be speculated from now on
 	jobEnded(j *jobInProgress, how workload.State)
 }
 
@@ -99,16 +99,15 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 		len(spec.Maps.Ends) == 0 && len(spec.Reduces.Ends) == 0
 	for k, ends := range [...]map[int][]workload.AttemptEnd{spec.Maps.Ends, spec.Reduces.Ends} {
 		if len(ends) > 0 && !conf.speculates[k] && c.Question.Fidelity == model.Replay {
-			j.speculation.beside[k] = recordedBeside(workload.Kind(k), ends)
-			j.Speculates[k] = j.speculation.beside[k].any()
+			j.speculation.recorded[k] = findRecorded(workload.Kind(k), ends)
+			j.Speculates[k] = j.speculation.recorded[k].any()
 		}
 	}
 	j.skipsLooks = j.reliable && !c.policy.Remembers
 	for k := range j.speculation.tracked {
 		j.speculation.tracked[k] = c.policy.ReadsProgress || conf.speculates[k]
-		j.runsOnce[k] = j.reliable && spec.Ends.After == 0
+		j.sole[k] = j.reliable && spec.Ends.After == 0
 	}
-	j.ordinaryMaps = c.Question.Fidelity != model.Device && !spec.Commits && conf.slotsPerTask[workload.Map] == 1
 	j.failures.most = conf.maxTrackerFailures
 	return j, nil
 }
@@ -211,36 +210,8 @@ func (j *jobInProgress) settleNeeds() {
 		j.Wants = [2]bool{now.has(needMap), now.has(needReduce)}
 	}
 	j.countOpen()
-	if l := c.policy.Updated; l != nil && !j.bygone {
+	if l := c.policy.Updated; l != nil && !j.standing.ended {
 		l(&j.Job)
-	}
-}
-
-// launched does what settleNeeds would after a launch. The job needs the same as
-// before if it has more tasks of the type to launch.
-func (j *jobInProgress) launched(k workload.Kind) {
-	if !j.reliable || unlaunched(&j.Job, k) == 0 {
-		j.settleNeeds()
-	} else if l := j.cluster.policy.Updated; l != nil {
-		l(&j.Job)
-	}
-}
-
-// succeeded does what settleNeeds would after the success of a task of a reliable job.
-// The job needs the same as before if it has more such tasks to do, none that is
-// launched because it lags, and its reduces do not start now.
-func (j *jobInProgress) succeeded(k workload.Kind, wereReady bool) {
-	if !j.reliable || j.Finished[k]+j.FailedTasks[k] == j.Tasks[k] || j.ReducesReady != wereReady ||
-		j.Speculates[k] && unlaunched(&j.Job, k) == 0 {
-		j.settleNeeds()
-		return
-	}
-	if l := j.cluster.policy.Updated; l != nil {
-		l(&j.Job)
-	}
-	if j.counted.remaining[k] > 0 {
-		j.counted.remaining[k]--
-		j.cluster.view.Remaining[k]--
 	}
 }
 
@@ -295,23 +266,24 @@ func (j *jobInProgress) anyLags(k workload.Kind) bool {
 
 // countOpen updates the cluster's counts of unfinished work.
 func (j *jobInProgress) countOpen() {
-	view, open := &j.cluster.view, openCounts{}
+	var open openCounts
 	for k := range j.Tasks {
 		kind := workload.Kind(k)
-		spent := j.reliable && unlaunched(&j.Job, kind) == 0 && (!j.Speculates[k] || j.Remaining(kind) == 0)
-		if spent != j.Spent[k] {
-			j.Spent[k] = spent
-		}
+		j.Spent[k] = j.reliable && unlaunched(&j.Job, kind) == 0 && (!j.Speculates[k] || j.Remaining(kind) == 0)
 		if j.State != scheduler.Running {
 			continue
 		}
 		if kind == workload.Map || j.ReducesReady {
 			open.remaining[k] = j.Remaining(kind)
 		}
-		if !spent {
+		if !j.Spent[k] {
 			open.unspent[k] = 1
 		}
 	}
+	if open == j.counted {
+		return
+	}
+	view := &j.cluster.view
 	for k := range j.Tasks {
 		view.Remaining[k] += open.remaining[k] - j.counted.remaining[k]
 		view.Unspent[k] += open.unspent[k] - j.counted.unspent[k]

@@ -11,9 +11,9 @@ import (
 
 // updateStatus handles one attempt's status (JobInProgress.updateTaskStatus).
 func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
-	if a.task == nil { // its only attempt
+	if a.isSole() {
 		if a.status != state && state == succeeded {
-			j.onlyAttemptSucceeded(a.Kind, execute.Output{Task: a.Task, Node: a.Node}, a.Finish)
+			j.soleAttemptSucceeded(a.Kind, execute.Output{Task: a.Task, Node: a.Node}, a.Finish)
 		}
 		a.status = state
 		return
@@ -22,7 +22,7 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 	if own.status == state && !j.speculation.tracked[a.onSlot] {
 		return
 	}
-	before, wereReady := t.progress, j.ReducesReady
+	before := t.progress
 	wasRunning, wasComplete := t.running(), t.complete()
 	if (wasComplete || own.killOrder) && state == succeeded {
 		state = killed
@@ -39,7 +39,7 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 			if !wasComplete && !wasPending {
 				t.committer = own
 			} else {
-				j.host.orderKills(a.place)
+				j.host.orderKills(a.heldBy)
 			}
 			j.speculation.follow(t)
 			return // as in Hadoop, without the progress
@@ -49,25 +49,17 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 		case failed, killed:
 			j.failed(t, own, taskWas{wasRunning, wasComplete, slices.Contains(t.active, own)})
 		}
-		switch {
-		case !j.reliable || !t.isMapOrReduce():
-			j.settleNeeds()
-		case state == succeeded:
-			j.succeeded(t.kind, wereReady)
-		case state != running && state != unassigned:
-			j.settleNeeds()
-		}
+		j.settleNeeds()
 	}
 	j.addProgress(t, before)
 }
 
-// onlyAttemptSucceeded counts a task that runs once and has been done.
-func (j *jobInProgress) onlyAttemptSucceeded(k workload.Kind, o execute.Output, finish engine.Time) {
+// soleAttemptSucceeded counts a task without a record that has been done.
+func (j *jobInProgress) soleAttemptSucceeded(k workload.Kind, o execute.Output, finish engine.Time) {
 	j.Active[k]--
 	j.ActiveTasks[k]--
-	ready := j.ReducesReady
 	j.taskSucceeded(k, o, finish)
-	j.succeeded(k, ready)
+	j.settleNeeds()
 }
 
 // taskWas is the state of a task before the status of an attempt arrived.
@@ -130,7 +122,7 @@ func (j *jobInProgress) giveUp(t *taskInProgress) {
 // killActive kills the active attempts of a task.
 func (j *jobInProgress) killActive(t *taskInProgress) {
 	for _, a := range t.active {
-		j.host.orderKills(a.place)
+		j.host.orderKills(a.heldBy)
 	}
 }
 

@@ -70,20 +70,10 @@ func (jt *JobTracker) heartbeat(id int32) {
 	}
 	t.last, t.given, t.givenSlots = now, [2]int32{}, [2]int32{}
 
-	var changed []*attempt
-	ends := t.calmEnds(now)
-	if len(ends) > 0 {
-		t.reportProgress(0, nil)
-		t.endCalm(ends)
-	} else {
-		changed = t.mayHaveChanged(now)
-		t.settle(now, changed)
-	}
+	changed := t.mayHaveChanged(now)
+	t.settle(now, changed)
 	jt.blacklist.discardFault(t)
 	jt.takeReport(t, changed)
-	for _, slot := range ends {
-		jt.endCalm(t, slot)
-	}
 	if t.asks() && !t.faults.listed {
 		jt.assignTasks(t)
 	}
@@ -103,7 +93,7 @@ func (jt *JobTracker) heartbeat(id int32) {
 	jt.status.expect(t)
 
 	jt.reports.changed(t)
-	jt.reports.place(t)
+	jt.reports.list(t)
 	jt.changed()
 }
 
@@ -175,9 +165,6 @@ func (jt *JobTracker) giveKills(t *taskTracker) {
 	t.killsPending = false
 	for i := 0; i < len(t.held); i++ {
 		a := t.held[i].attempt
-		if a == nil {
-			continue // calm maps are not killed
-		}
 		if !a.reported && a.shouldClose() {
 			t.kill(a)
 		}
@@ -230,6 +217,13 @@ func (jt *JobTracker) orderKills(node int32) {
 	}
 }
 
+// readAlways implements jobHost.
+func (jt *JobTracker) readAlways(a *attempt) {
+	t := &jt.trackers[a.Node]
+	h := &t.held[slices.IndexFunc(t.held, func(h heldAttempt) bool { return h.attempt == a })]
+	h.changes, h.certain, t.reads = 0, false, true
+}
+
 // initialised implements jobHost.
 func (jt *JobTracker) initialised(j *jobInProgress) {
 	if s := &j.speculation; s.tracked != [2]bool{} {
@@ -279,7 +273,7 @@ func (jt *JobTracker) forget(a *attempt) {
 	jt.Recorder.Attempt(&a.Attempt, a.ended(), a.slot, a.runnable)
 	j, t := a.job, a.task
 	if t == nil || a.cleans != nil {
-		jt.records.freeAttempt(a)
+		jt.records.attempts.put(a.ref)
 	}
 	j.onTrackers--
 	if t != nil {

@@ -82,7 +82,7 @@ func (j *jobInProgress) findMap(tracker int32, reach scheduler.Reach) (int32, bo
 		return index, true
 	}
 	if !j.cluster.protocol.locality {
-		return p.maps.unplaced.walk(0, s)
+		return p.maps.unplaced.search(0, s)
 	}
 	index, ok := p.maps.find(tracker, reach, s)
 	j.UnplacedMaps = p.maps.left
@@ -102,7 +102,7 @@ func (j *jobInProgress) findReduce(tracker int32) (int32, bool) {
 	if idle(j, workload.Reduce) {
 		return 0, false
 	}
-	index, ok := p.reduces.walk(0, s)
+	index, ok := p.reduces.search(0, s)
 	if !ok && j.Speculates[workload.Reduce] {
 		return j.speculation.findReduce(tracker)
 	}
@@ -114,12 +114,12 @@ func (j *jobInProgress) findReduce(tracker int32) (int32, bool) {
 func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local workload.Locality) {
 	var a *attempt
 	var lastEnd engine.Time
-	t, place := j.tasks.find(k, index)
-	if j.runsOnce[k] && t == nil && place < 0 {
-		a = j.addOnlyAttempt(k, index, tracker)
+	t, sole := j.tasks.find(k, index)
+	if j.sole[k] && t == nil && sole == nil {
+		a = j.addSoleAttempt(k, index, tracker)
 	} else {
-		if place >= 0 {
-			j.speculation.record(k, index, place)
+		if sole != nil {
+			j.speculation.record(sole)
 		}
 		t = j.tasks.launch(j, k, index)
 		if !t.running() {
@@ -146,7 +146,7 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 	j.RunningTasks[k]++
 	j.traceLaunch(a)
 	j.host.assign(a)
-	j.launched(k)
+	j.settleNeeds()
 	countWaves(j, k)
 }
 
@@ -166,17 +166,13 @@ func countWaves(j *jobInProgress, k workload.Kind) {
 	}
 }
 
-// addOnlyAttempt makes the attempt of a task that needs no record.
-func (j *jobInProgress) addOnlyAttempt(k workload.Kind, index, tracker int32) *attempt {
-	if once := j.tasks.once[k]; once != nil {
-		once[index/64] |= 1 << (index % 64)
+// addSoleAttempt makes the attempt of a task that needs no record.
+func (j *jobInProgress) addSoleAttempt(k workload.Kind, index, tracker int32) *attempt {
+	if launched := j.tasks.launched[k]; launched != nil {
+		launched[index/64] |= 1 << (index % 64)
 	}
-	a := j.tasks.newAttempt(j, index)
-	a.Node, a.Kind = tracker, k
-	if k != workload.Map || !j.ordinaryMaps {
-		j.tasks.detail(a, nil)
-		a.onSlot, a.Assigned = k, j.cluster.Now()
-	}
+	a := j.tasks.newAttempt(j, k, index, tracker)
+	a.onSlot = k
 	j.onTrackers++
 	j.Active[k]++
 	j.ActiveTasks[k]++
@@ -185,11 +181,8 @@ func (j *jobInProgress) addOnlyAttempt(k workload.Kind, index, tracker int32) *a
 
 // addAttempt makes an attempt and adds it to its task.
 func (j *jobInProgress) addAttempt(t *taskInProgress, tracker int32) *attempt {
-	now := j.cluster.Now()
-	a := j.tasks.newAttempt(j, t.index)
-	j.tasks.detail(a, t)
-	a.Node, a.place, a.Number, a.Assigned, a.runnable = tracker, tracker, t.next, now, now
-	a.Kind, a.onSlot = t.kind, t.onSlot
+	a := j.tasks.newAttempt(j, t.kind, t.index, tracker)
+	a.task, a.onSlot, a.heldBy, a.Number, a.runnable = t, t.onSlot, tracker, t.next, a.Assigned
 	t.next++
 	t.onTrackers++
 	j.onTrackers++
@@ -230,14 +223,9 @@ func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
 	own := j.cleanups[k][0]
 	j.cleanups[k] = j.cleanups[k][1:]
 	t := own.task
-	a := j.tasks.newAttempt(j, t.index)
-	j.tasks.detail(a, t)
-	a.cleans, a.Node, own.place, a.Number = own, tracker, tracker, own.Number
-	a.Kind, a.onSlot = workload.TaskCleanup, k
-	if k == workload.Reduce {
-		a.Kind = workload.ReduceTaskCleanup
-	}
-	a.Assigned, a.runnable = j.cluster.Now(), own.Finish
+	a := j.tasks.newAttempt(j, [...]workload.Kind{workload.TaskCleanup, workload.ReduceTaskCleanup}[k], t.index, tracker)
+	a.task, a.onSlot, a.cleans, a.Number, a.runnable = t, k, own, own.Number, own.Finish
+	own.heldBy = tracker
 	t.onTrackers++
 	j.onTrackers++
 	t.active = append(t.active, own)
@@ -252,12 +240,12 @@ func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
 func (j *jobInProgress) Speculatable(k workload.Kind) int {
 	s := &j.speculation
 	switch {
-	case s.beside[k].any():
+	case s.recorded[k].any():
 		return s.countAll(k)
 	case !s.isOldEnough() || s.average(k) < speculativeGap || j.ActiveTasks[k] == 0:
 		return 0
-	case j.runsOnce[k] && !j.Speculates[k]:
-		return s.once[k].count(s.average(k))
+	case j.sole[k] && !j.Speculates[k]:
+		return s.sole[k].count(s.average(k))
 	case j.reliable:
 		return s.running[k].count(s.average(k))
 	}
@@ -275,7 +263,7 @@ func (j *jobInProgress) Attempts(k workload.Kind) []scheduler.Attempt {
 			}
 			list = append(list, scheduler.Attempt{Start: a.Start.Duration(), Kill: func() {
 				a.killOrder = true
-				j.host.orderKills(a.place)
+				j.host.orderKills(a.heldBy)
 			}})
 		}
 	}

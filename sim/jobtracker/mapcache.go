@@ -10,7 +10,7 @@ import (
 
 // mapCache holds the unlaunched maps of a job by the nodes and racks of their
 // splits (JobInProgress.nonRunningMapCache). A list is made when it is first
-// walked, and longer when a walk has reached its end.
+// searched, and longer when a search has reached its end.
 type mapCache struct {
 	hosts    run.Splits
 	maps     int
@@ -109,8 +109,8 @@ func (m *mapCache) listRacks() {
 	m.keep(entries)
 }
 
-// listMore returns the entries of lists that no walk has reached, without the maps
-// that a walk would drop for good, and the range of the next maps to list. The more
+// listMore returns the entries of lists that no search has reached, without the maps
+// that a search would drop for good, and the range of the next maps to list. The more
 // entries are left to be copied, the more maps it takes.
 func (m *mapCache) listMore(l *taskLists) (entries []entry, from, to int32) {
 	left := 0
@@ -207,7 +207,7 @@ func (m *mapCache) find(tracker int32, reach scheduler.Reach, accept *search) (i
 	rack := m.rackOf[tracker]
 	if reach != scheduler.BeyondRack {
 		accept.dropFailed = true
-		if index, ok := m.nodes.walk(tracker, accept); ok {
+		if index, ok := m.nodes.search(tracker, accept); ok {
 			accept.onNode = true
 			return index, true
 		}
@@ -215,7 +215,7 @@ func (m *mapCache) find(tracker int32, reach scheduler.Reach, accept *search) (i
 		if reach == scheduler.OnNode {
 			return 0, false
 		}
-		if index, ok := m.inRack.walk(rack, accept); ok {
+		if index, ok := m.inRack.search(rack, accept); ok {
 			accept.inRack = true
 			return index, true
 		}
@@ -223,10 +223,10 @@ func (m *mapCache) find(tracker int32, reach scheduler.Reach, accept *search) (i
 			return 0, false
 		}
 	}
-	if index, ok := m.inRack.walkOthers(int32(m.racks)+1, rack, accept); ok {
+	if index, ok := m.inRack.searchOthers(int32(m.racks)+1, rack, accept); ok {
 		return index, true
 	}
-	index, ok := m.unplaced.walk(0, accept)
+	index, ok := m.unplaced.search(0, accept)
 	m.left = m.unplaced.size(0)
 	return index, ok
 }

@@ -24,7 +24,7 @@ func New(r *run.Run) (*JobTracker, error) {
 	jt := &JobTracker{
 		cluster: cluster{
 			Run: r, policy: policies[0], protocol: newProtocol(r.Release, &q.Cluster), moment: beforeHeartbeats,
-			sharedSlots: q.Cluster.SharedSlots, records: newRecords(),
+			sharedSlots: q.Cluster.SharedSlots,
 		},
 		trackers:  make([]taskTracker, len(q.Cluster.Nodes)),
 		jobList:   jobList{jobs: make([]*jobInProgress, len(q.Jobs))},
@@ -136,7 +136,7 @@ func (jt *JobTracker) buildTrackers() {
 func (jt *JobTracker) startUp(t *taskTracker) {
 	t.registered, t.regular = true, true
 	jt.cluster.register(t, 1)
-	jt.reports.place(t)
+	jt.reports.list(t)
 }
 
 // startHeartbeats sets the first heartbeats. If the simulation does not begin

@@ -55,7 +55,7 @@ func (t *taskTracker) changes() []change {
 		}
 	}
 	for i := range t.held {
-		a := t.wake(&t.held[i])
+		a := t.held[i].attempt
 		if !a.asking(t, t.last) {
 			note(a.Pending)
 		}

@@ -67,7 +67,7 @@ func (p *pendingTasks) retry(s *search) (int32, bool) {
 	if len(p.retries[s.kind]) == 0 {
 		return 0, false
 	}
-	rest, found := walkSlice(p.retries[s.kind], s)
+	rest, found := searchSlice(p.retries[s.kind], s)
 	p.retries[s.kind] = rest
 	return found, found >= 0
 }

@@ -7,9 +7,9 @@ import "github.com/slotwave/slotwave/sim/engine"
 type reports interface {
 	// changed sets the tracker's next report after something on it has changed.
 	changed(t *taskTracker)
-	// place adds a tracker to those that offer finds, with its present
+	// list adds a tracker to those that offer finds, with its present
 	// slots.
-	place(t *taskTracker)
+	list(t *taskTracker)
 	// offer makes sure that the next tracker that can get work is asked. It
 	// is called after every event.
 	offer()

@@ -11,45 +11,45 @@ import (
 
 // rings hold trackers in the order of their heartbeats within one interval: for
 // each type of slot those that have one free. A ring has a bucket for each tracker,
-// which begins at the place that the tracker had when the rings were made. So
+// which begins at the position that the tracker had when the rings were made. So
 // trackers find their bucket at once, whether their heartbeats are spread over the
-// interval or come together. A tracker has the same place in both.
+// interval or come together. A tracker has the same position in both.
 type rings struct {
 	interval engine.Time
 	at       engine.Time // an instant, and its phase
 	phase    engine.Time
-	begins   []ringPlace // by bucket; the first has also what comes before it
-	parts    []int32     // by part of the interval: the bucket in which it begins
-	heads    [2][]int32  // by bucket: first tracker, or -1
-	used     [2]bitset   // buckets that are not empty
-	entries  []ringEntry // by tracker
+	begins   []ringPosition // by bucket; the first has also what comes before it
+	parts    []int32        // by part of the interval: the bucket in which it begins
+	heads    [2][]int32     // by bucket: first tracker, or -1
+	used     [2]bitset      // buckets that are not empty
+	entries  []ringEntry    // by tracker
 }
 
-// ringPlace is a place in a ring: trackers at one phase are ordered by rank.
-type ringPlace struct {
+// ringPosition is a position in a ring: trackers at one phase are ordered by rank.
+type ringPosition struct {
 	phase engine.Time
 	rank  uint32
 }
 
-func (p ringPlace) compare(o ringPlace) int {
+func (p ringPosition) compare(o ringPosition) int {
 	return cmp.Or(cmp.Compare(p.phase, o.phase), cmp.Compare(p.rank, o.rank))
 }
 
-func (p ringPlace) before(o ringPlace) bool {
+func (p ringPosition) before(o ringPosition) bool {
 	return p.phase < o.phase || p.phase == o.phase && p.rank < o.rank
 }
 
-// ringEntry is one tracker's place in the rings.
+// ringEntry is one tracker's position in the rings.
 type ringEntry struct {
-	ringPlace
-	bucket int32    // of this place
+	ringPosition
+	bucket int32    // of this position
 	next   [2]int32 // the following one in its bucket, or -1
 	in     [2]bool
 }
 
-// newRings makes empty rings for trackers that are expected at some places, in
+// newRings makes empty rings for trackers that are expected at some positions, in
 // their order.
-func newRings(expected []ringPlace, interval engine.Time) rings {
+func newRings(expected []ringPosition, interval engine.Time) rings {
 	n := len(expected)
 	r := rings{
 		interval: interval,
@@ -93,8 +93,8 @@ func (r *rings) phaseOf(at engine.Time) engine.Time {
 	return r.phase
 }
 
-// bucket returns the last bucket that does not begin after a place.
-func (r *rings) bucket(p ringPlace) int32 {
+// bucket returns the last bucket that does not begin after a position.
+func (r *rings) bucket(p ringPosition) int32 {
 	part := r.part(p.phase)
 	low, high := int(r.parts[part]), int(r.parts[part+1])
 	for low < high {
@@ -107,12 +107,12 @@ func (r *rings) bucket(p ringPlace) int32 {
 	return int32(low)
 }
 
-// place makes a tracker a member of some of the rings, and of no others.
-func (r *rings) place(id int32, p ringPlace, member [2]bool) {
+// move makes a tracker a member of some of the rings, and of no others.
+func (r *rings) move(id int32, p ringPosition, member [2]bool) {
 	own := &r.entries[id]
-	if own.ringPlace != p && member != [2]bool{} {
+	if own.ringPosition != p && member != [2]bool{} {
 		r.remove(id)
-		own.ringPlace, own.bucket = p, r.bucket(p)
+		own.ringPosition, own.bucket = p, r.bucket(p)
 	}
 	if own.in == member {
 		return
@@ -136,11 +136,11 @@ func (r *rings) remove(id int32) {
 	}
 }
 
-// add adds a tracker to a ring at its place.
+// add adds a tracker to a ring at its position.
 func (r *rings) add(k int, id int32) {
 	own := &r.entries[id]
 	at := &r.heads[k][own.bucket]
-	for *at >= 0 && r.entries[*at].before(own.ringPlace) {
+	for *at >= 0 && r.entries[*at].before(own.ringPosition) {
 		at = &r.entries[*at].next[k]
 	}
 	own.next[k], own.in[k] = *at, true
@@ -166,7 +166,7 @@ func (r *rings) take(k int, id int32) {
 // the present moment, and maybe others. The search is faster if the last tracker
 // is the one whose heartbeat is now.
 func (r *rings) after(k workload.Kind, now engine.Time, m moment, last int32, over func(id int32) bool) (int32, engine.Time) {
-	from := ringPlace{r.phaseOf(now), uint32(max(0, min(m, math.MaxUint32-1)+1))}
+	from := ringPosition{r.phaseOf(now), uint32(max(0, min(m, math.MaxUint32-1)+1))}
 	own := &r.entries[last]
 	heads, used := r.heads[k], &r.used[k]
 	b, i := own.bucket, own.next[k]

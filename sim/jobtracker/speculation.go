@@ -22,13 +22,13 @@ type speculation struct {
 	tracked [2]bool
 	from    engine.Time // when the job is old enough for speculative attempts
 
-	beside   [2]besides     // recorded speculative attempts, which replace the rule
-	progress [2]float32     // progress of the job, in single precision as in Hadoop
-	losses   int32          // changes whenever a running task loses progress or an attempt
-	running  [2]taskQueue   // the running tasks by type
-	once     [2]runningOnce // those that run once
-	byHost   mapsByHost     // the running maps by host
-	timer    engine.Timer   // set for when the job is old enough
+	recorded [2]recordedSpeculation // recorded speculative attempts, which replace the rule
+	progress [2]float32             // progress of the job, in single precision as in Hadoop
+	losses   int32                  // changes whenever a running task loses progress or an attempt
+	running  [2]taskQueue           // the running tasks by type
+	sole     [2]soleAttempts        // those without a record
+	byHost   mapsByHost             // the running maps by host
+	timer    engine.Timer           // set for when the job is old enough
 	timerSet bool
 }
 
@@ -59,7 +59,7 @@ func (s *speculation) add(t *taskInProgress) {
 	t.member = s.queue(t.kind, launched{t.index, t.launches})
 }
 
-// queue adds a task to the running ones, and returns its place among them.
+// queue adds a task to the running ones, and returns its index among them.
 func (s *speculation) queue(k workload.Kind, l launched) (member int32) {
 	s.running[k].add(l)
 	if k == workload.Map && s.byHost.sorted {
@@ -75,16 +75,13 @@ func (s *speculation) follow(t *taskInProgress) {
 	}
 }
 
-// followOnce does the same for a task that runs once.
-func (s *speculation) followOnce(k workload.Kind, at onceAt) { s.running[k].follow(at.task, at.member) }
-
 // bound returns the bound of a task's progress, and whether it has run without a
 // break since it was launched.
 func (s *speculation) bound(k workload.Kind, l launched) (low float32, runs bool) {
-	t, place := s.tasks.find(k, l.task)
+	t, sole := s.tasks.find(k, l.task)
 	switch {
-	case place >= 0:
-		return s.once[k].bound(place), true
+	case sole != nil:
+		return s.sole[k].bound(sole), true
 	case t == nil || t.launches != l.times || !t.running() || !t.runnable():
 		return ended, false
 	case t.isAlone():
@@ -95,18 +92,18 @@ func (s *speculation) bound(k workload.Kind, l launched) (low float32, runs bool
 
 // ranOn reports whether a running task has run on a tracker.
 func (s *speculation) ranOn(k workload.Kind, l launched, tracker int32) bool {
-	t, place := s.tasks.find(k, l.task)
-	if place >= 0 {
-		return s.once[k].at[place].tracker.id == tracker
+	t, sole := s.tasks.find(k, l.task)
+	if sole != nil {
+		return sole.Node == tracker
 	}
 	return t.ranOn(tracker)
 }
 
-// setMember tells a running task its place in an exact queue.
+// setMember tells a running task its index in an exact queue.
 func (s *speculation) setMember(k workload.Kind, l launched, member int) {
-	t, place := s.tasks.find(k, l.task)
-	if place >= 0 {
-		s.once[k].at[place].member = int32(member)
+	t, sole := s.tasks.find(k, l.task)
+	if sole != nil {
+		sole.member = int32(member)
 		return
 	}
 	t.member = int32(member)
@@ -146,8 +143,8 @@ func (s *speculation) setTimer(id int32, call func(int32)) {
 
 // countAll counts the lagging tasks of any job.
 func (s *speculation) countAll(k workload.Kind) (n int) {
-	if s.beside[k].any() {
-		return s.beside[k].count(s)
+	if s.recorded[k].any() {
+		return s.recorded[k].count(s)
 	}
 	for _, i := range s.tasks.active[k] {
 		if t := s.tasks.at(k, i); t.running() && s.mayBeSpeculated(t, s.average(k)) {
@@ -164,8 +161,8 @@ func (s *speculation) mayBeSpeculated(t *taskInProgress, average float64) bool {
 
 // findReduce returns a lagging reduce (JobInProgress.findSpeculativeTask).
 func (s *speculation) findReduce(tracker int32) (int32, bool) {
-	if s.beside[workload.Reduce].any() {
-		return s.beside[workload.Reduce].find(s, tracker)
+	if s.recorded[workload.Reduce].any() {
+		return s.recorded[workload.Reduce].find(s, tracker)
 	}
 	if !s.isOldEnough() {
 		return 0, false
@@ -176,8 +173,8 @@ func (s *speculation) findReduce(tracker int32) (int32, bool) {
 // findMap returns a lagging map from the lists of the tracker's node, its rack,
 // the other racks, and last of the maps without hosts.
 func (s *speculation) findMap(tracker int32) (int32, bool) {
-	if s.beside[workload.Map].any() {
-		return s.beside[workload.Map].find(s, tracker)
+	if s.recorded[workload.Map].any() {
+		return s.recorded[workload.Map].find(s, tracker)
 	}
 	b := &s.byHost
 	if !b.sorted {

@@ -26,42 +26,36 @@ const (
 
 // attempt is one execution on a tracker. A task clean-up is a separate
 // execution that carries the identity of the attempt it cleans up after. It is
-// laid out for the cache, and fills two lines of it.
+// laid out for the cache: what few attempts use comes last.
 type attempt struct {
 	execute.Attempt
-	job *jobInProgress
-	*attemptDetails
+	job  *jobInProgress
+	task *taskInProgress // nil: the task has run once so far, and needs no record
 
 	runnable engine.Time // when the task could first have been launched
 	ref      uint32
 	slot     int32
-	status   taskState // of the identity; not used in a clean-up
-	released bool      // its slot is free again
-	reported bool      // its end has been reported
-	occupies bool      // the JobTracker counts it as holding a slot
-}
-
-// attemptDetails are the part of an attempt that ordinary maps share
-// (execute.Details).
-type attemptDetails struct {
-	ref     uint32
-	width   int32           // slots held
-	onSlot  workload.Kind   // type of slot: map or reduce
-	task    *taskInProgress // nil: the task has run once so far, and needs no record
-	cleans  *attempt        // attempt that a task clean-up belongs to
-	details execute.Details
+	index    int32         // in soleAttempts.progress, if it is followed
+	member   int32         // in speculation.running, likewise
+	width    int32         // slots held
+	onSlot   workload.Kind // type of slot: map or reduce
+	status   taskState     // of the identity; not used in a clean-up
+	released bool          // its slot is free again
+	reported bool          // its end has been reported
+	occupies bool          // the JobTracker counts it as holding a slot
+	closed   bool          // to be killed because its task has ended
+	watched  bool          // its progress matters
 
 	killOrder   bool        // preemption will kill it, until the tracker reports the kill
-	closed      bool        // to be killed because its task has ended
-	watched     bool        // its progress matters
 	progress    float32     // as last reported
-	place       int32       // tracker that runs it now, or its clean-up
+	heldBy      int32       // tracker that runs it now, or its clean-up
 	firstReport engine.Time // the heartbeat after assignment
+	cleans      *attempt    // attempt that a task clean-up belongs to
 }
 
 // taskInProgress is one task and its attempts (TaskInProgress). A task without
 // a record has not been launched, has succeeded at the first attempt, or runs for the
-// first time and cannot fail (jobInProgress.runsOnce).
+// first time and cannot fail (jobInProgress.sole).
 type taskInProgress struct {
 	// The first 64 bytes are what reports of its attempts read.
 	job       *jobInProgress
@@ -85,13 +79,11 @@ type taskInProgress struct {
 	next       int32 // number of the next attempt
 
 	failures int32
-	place    int32 // in taskTable.active
+	activeAt int32 // in taskTable.active
 	member   int32 // in speculation.running
 	failedOn []int32
 
 	lostAt engine.Time // when the last tracker with an attempt or output of it was declared lost
-
-	_ [16]byte // fills three lines of a cache
 }
 
 // isMapOrReduce reports whether the task is not a set-up or clean-up of the
@@ -289,12 +281,6 @@ func (t *taskInProgress) refuses(tracker int32, hosts int) bool {
 type records struct {
 	tasks    pool[taskInProgress]
 	attempts pool[attempt]
-	details  pool[attemptDetails]
-	ordinary attemptDetails // shared by all ordinary maps
-}
-
-func newRecords() records {
-	return records{ordinary: attemptDetails{width: 1, details: execute.NewDetails()}}
 }
 
 func (r *records) newTask(j *jobInProgress, index int32, kind, onSlot workload.Kind) *taskInProgress {
@@ -307,45 +293,30 @@ func (r *records) newTask(j *jobInProgress, index int32, kind, onSlot workload.K
 	return t
 }
 
-// newAttempt makes an attempt with ordinary details.
-func (r *records) newAttempt(j *jobInProgress, index int32) *attempt {
+// newAttempt makes an attempt of a job's task, which is to run on a tracker now.
+func (r *records) newAttempt(j *jobInProgress, kind workload.Kind, index, tracker int32) *attempt {
 	ref, a := r.attempts.get()
-	*a = attempt{ref: ref, job: j, attemptDetails: &r.ordinary}
-	a.Job, a.Details, a.Task, a.Locality = j.work, &r.ordinary.details, index, workload.NoLocality
-	a.Finish, a.Pending = engine.Never, engine.Never
+	*a = attempt{Attempt: execute.NewAttempt(j.work, kind, index), ref: ref, job: j, width: 1}
+	a.Node, a.Assigned = tracker, j.cluster.Now()
 	return a
-}
-
-// detail gives an attempt details of its own. The task is nil if it runs once.
-func (r *records) detail(a *attempt, t *taskInProgress) {
-	ref, d := r.details.get()
-	*d = r.ordinary
-	d.ref, d.task = ref, t
-	a.attemptDetails, a.Details = d, &d.details
-}
-
-func (r *records) freeAttempt(a *attempt) {
-	if d := a.attemptDetails; d != &r.ordinary {
-		r.details.put(d.ref)
-	}
-	r.attempts.put(a.ref)
 }
 
 // recycle frees the records of a task and its attempts.
 func (r *records) recycle(t *taskInProgress) {
 	for _, a := range t.attempts {
-		r.freeAttempt(a)
+		r.attempts.put(a.ref)
 	}
 	r.tasks.put(t.ref)
 }
 
-// taskTable holds the tasks of a job. Each is neverLaunched, finished, or has a
-// record, or is inPlace. Only pages with some tasks of different states take memory. Of
-// tasks that certainly run once it holds only which of them have been launched.
+// taskTable holds the tasks of a job. A task has no record before it is launched, nor
+// once it has finished, nor while its sole attempt runs (soleAttempts). Only pages with
+// tasks of different states take memory. Of tasks that certainly have one attempt it
+// holds only which have been launched.
 type taskTable struct {
 	*records
 	pages                          [2][]taskPage
-	once                           [2][]uint64        // without speculation: bits of those launched
+	launched                       [2][]uint64        // bits; nil: tasks may have several attempts
 	active                         [2][]int32         // tasks with active attempts, in no order; not of a reliable job
 	setup, cleanup                 [2]*taskInProgress // by slot type
 	launchedSetup, launchedCleanup bool
@@ -357,7 +328,7 @@ const (
 	neverLaunched uint32 = iota
 	finished             // at the first attempt
 	firstRef
-	inPlace uint32 = 1 << 31 // the rest is the place in speculation.once of a running task
+	soleRef uint32 = 1 << 31 // the rest is the reference of its sole attempt
 )
 
 // taskPage holds consecutive tasks of one type. Without refs, all of them are in
@@ -383,11 +354,11 @@ func (x *taskTable) ref(k workload.Kind, index int32) uint32 {
 // gone reports whether a task need not be looked at again when tasks to launch are
 // sought.
 func (x *taskTable) gone(k workload.Kind, index int32) bool {
-	if once := x.once[k]; once != nil {
-		return once[index/64]>>(index%64)&1 != 0
+	if launched := x.launched[k]; launched != nil {
+		return launched[index/64]>>(index%64)&1 != 0
 	}
 	ref := x.ref(k, index)
-	return ref == finished || ref >= inPlace
+	return ref == finished || ref >= soleRef
 }
 
 // at returns the record of a task, or nil.
@@ -396,19 +367,19 @@ func (x *taskTable) at(k workload.Kind, index int32) *taskInProgress {
 	return t
 }
 
-// find returns the record of a task, or the place in speculation.once of one that runs
-// and may still run a second time, or nil and -1.
-func (x *taskTable) find(k workload.Kind, index int32) (t *taskInProgress, place int32) {
-	if x.once[k] != nil {
-		return nil, -1
+// find returns the record of a task, or its sole attempt if that may be followed by
+// another, or neither.
+func (x *taskTable) find(k workload.Kind, index int32) (*taskInProgress, *attempt) {
+	if x.launched[k] != nil {
+		return nil, nil
 	}
 	switch ref := x.ref(k, index); {
-	case ref >= inPlace:
-		return nil, int32(ref &^ inPlace)
+	case ref >= soleRef:
+		return nil, x.attempts.at(ref &^ soleRef)
 	case ref >= firstRef:
-		return x.tasks.at(ref - firstRef), -1
+		return x.tasks.at(ref - firstRef), nil
 	}
-	return nil, -1
+	return nil, nil
 }
 
 // all lists the maps and reduces that have a record, in their order.
@@ -416,7 +387,7 @@ func (x *taskTable) all(yield func(*taskInProgress) bool) {
 	for k := range x.pages {
 		for i := range x.pages[k] {
 			for _, ref := range x.pages[k][i].refs {
-				if ref >= firstRef && ref < inPlace && !yield(x.tasks.at(ref-firstRef)) {
+				if ref >= firstRef && ref < soleRef && !yield(x.tasks.at(ref-firstRef)) {
 					return
 				}
 			}
@@ -428,13 +399,13 @@ func (x *taskTable) all(yield func(*taskInProgress) bool) {
 func (x *taskTable) setActive(t *taskInProgress, active bool) {
 	list := x.active[t.kind]
 	if active {
-		t.place = int32(len(list))
+		t.activeAt = int32(len(list))
 		x.active[t.kind] = append(list, t.index)
 		return
 	}
 	last := list[len(list)-1]
-	list[t.place] = last
-	x.at(t.kind, last).place = t.place
+	list[t.activeAt] = last
+	x.at(t.kind, last).activeAt = t.activeAt
 	x.active[t.kind] = list[:len(list)-1]
 }
 
@@ -443,8 +414,8 @@ func (x *taskTable) setActive(t *taskInProgress, active bool) {
 func (x *taskTable) open(j *jobInProgress, tasks [2]int) {
 	for k, n := range tasks {
 		kind := workload.Kind(k)
-		if j.runsOnce[k] && !j.Speculates[k] {
-			x.once[k] = make([]uint64, (n+63)/64)
+		if j.sole[k] && !j.Speculates[k] {
+			x.launched[k] = make([]uint64, (n+63)/64)
 		} else {
 			x.pages[k] = make([]taskPage, (n+pageTasks-1)/pageTasks)
 		}

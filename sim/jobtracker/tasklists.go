@@ -4,8 +4,8 @@ import "slices"
 
 // taskLists are lists of tasks by key (a node or a rack). Each holds the
 // unlaunched maps of one job that lie there, in the order of the tasks. A list
-// is pruned only when it is walked: a task that is taken from one list stays in
-// the others until a walk reaches it (JobInProgress.nonRunningMapCache).
+// is pruned only when it is searched: a task that is taken from one list stays in
+// the others until a search reaches it (JobInProgress.nonRunningMapCache).
 type taskLists struct {
 	keys   []int32 // sorted; nil: every key 0..len(lists)-1 has a list
 	lists  []taskList
@@ -17,7 +17,7 @@ type taskLists struct {
 	more   func()   // lists more of them; nil: none are left
 }
 
-// taskList is the part of a list that no walk has reached: positions in
+// taskList is the part of a list that no search has reached: positions in
 // taskLists.tasks.
 type taskList struct{ next, end int32 }
 
@@ -121,7 +121,7 @@ func (l *taskLists) sortFew(n int, order []uint64) {
 	}
 }
 
-// rest lists the entries that no walk has reached.
+// rest lists the entries that no search has reached.
 func (l *taskLists) rest(yield func(entry) bool) {
 	for i, list := range l.lists {
 		key := int32(i)
@@ -148,11 +148,11 @@ func (l *taskLists) find(key int32) (int, bool) {
 	return slices.BinarySearch(l.keys, key)
 }
 
-func (l *taskLists) at(place int32) int32 {
+func (l *taskLists) at(i int32) int32 {
 	if l.tasks == nil {
-		return place
+		return i
 	}
-	return l.tasks[place]
+	return l.tasks[i]
 }
 
 // putFront puts a task back at the head of a list (JobInProgress.failMap, 0.20).
@@ -164,14 +164,14 @@ func (l *taskLists) putFront(key, task int32) {
 	l.from = min(l.from, max(key, 0))
 }
 
-// walkOthers walks the lists of all keys below n except one, in order.
-func (l *taskLists) walkOthers(n, but int32, by *search) (int32, bool) {
+// searchOthers searches the lists of all keys below n except one, in order.
+func (l *taskLists) searchOthers(n, but int32, by *search) (int32, bool) {
 	if l.keys != nil && l.more == nil && len(l.fronts) == 0 {
-		return l.walkOtherLists(but, by)
+		return l.searchOtherLists(but, by)
 	}
 	for key := l.from; key < n; key++ {
 		if key != but {
-			if task, ok := l.walk(key, by); ok {
+			if task, ok := l.search(key, by); ok {
 				return task, true
 			}
 		}
@@ -182,11 +182,11 @@ func (l *taskLists) walkOthers(n, but int32, by *search) (int32, bool) {
 	return 0, false
 }
 
-// walkOtherLists walks the lists of all keys that have one, except one key.
-func (l *taskLists) walkOtherLists(but int32, by *search) (int32, bool) {
+// searchOtherLists searches the lists of all keys that have one, except one key.
+func (l *taskLists) searchOtherLists(but int32, by *search) (int32, bool) {
 	for i, key := range l.keys {
 		if key != but {
-			if task, ok := l.walkList(key, i, by); ok {
+			if task, ok := l.searchList(key, i, by); ok {
 				return task, true
 			}
 		}
@@ -194,7 +194,7 @@ func (l *taskLists) walkOtherLists(but int32, by *search) (int32, bool) {
 	return 0, false
 }
 
-// size returns the length of a list, including tasks that a walk would drop.
+// size returns the length of a list, including tasks that a search would drop.
 func (l *taskLists) size(key int32) int {
 	n := 0
 	if len(l.fronts) > 0 {
@@ -206,7 +206,7 @@ func (l *taskLists) size(key int32) int {
 	return n
 }
 
-// A decision says what a walk does with a task.
+// A decision says what a search does with a task.
 type decision uint8
 
 const (
@@ -215,16 +215,16 @@ const (
 	pass                 // leave it and go on
 )
 
-// walk goes down a list until a task is taken (JobInProgress.findTaskFromList).
-func (l *taskLists) walk(key int32, by *search) (int32, bool) {
+// search goes down a list until a task is taken (JobInProgress.findTaskFromList).
+func (l *taskLists) search(key int32, by *search) (int32, bool) {
 	if len(l.fronts) > 0 {
-		if task, ok := l.walkFront(key, by); ok {
+		if task, ok := l.searchFront(key, by); ok {
 			return task, true
 		}
 	}
 	for {
 		if i, ok := l.find(key); ok {
-			if task, ok := l.walkList(key, i, by); ok {
+			if task, ok := l.searchList(key, i, by); ok {
 				return task, true
 			}
 		}
@@ -238,7 +238,7 @@ func (l *taskLists) walk(key int32, by *search) (int32, bool) {
 	}
 }
 
-// empty reports whether a walk down a list is known to find nothing and to change
+// empty reports whether a search down a list is known to find nothing and to change
 // nothing.
 func (l *taskLists) empty(key int32) bool {
 	switch {
@@ -250,11 +250,11 @@ func (l *taskLists) empty(key int32) bool {
 	return int(key) < len(l.lists) && l.lists[key].next == l.lists[key].end
 }
 
-// walkList goes down the i-th list, which is that of a key.
-func (l *taskLists) walkList(key int32, i int, by *search) (int32, bool) {
+// searchList goes down the i-th list, which is that of a key.
+func (l *taskLists) searchList(key int32, i int, by *search) (int32, bool) {
 	list := &l.lists[i]
-	if once := by.tasks.once[by.kind]; once != nil && l.tasks != nil {
-		return list.walkOnce(l.tasks, once, by.failing)
+	if launched := by.tasks.launched[by.kind]; launched != nil && l.tasks != nil {
+		return list.nextUnlaunched(l.tasks, launched, by.failing)
 	}
 	for list.next < list.end {
 		task := l.at(list.next)
@@ -272,9 +272,9 @@ func (l *taskLists) walkList(key int32, i int, by *search) (int32, bool) {
 	return 0, false
 }
 
-// walkOnce goes down a list of tasks that run once. A bit says of each whether it has
-// been launched.
-func (l *taskList) walkOnce(tasks []int32, launched []uint64, failing bool) (int32, bool) {
+// nextUnlaunched goes down a list of tasks that have one attempt. A bit says of each
+// whether it has been launched.
+func (l *taskList) nextUnlaunched(tasks []int32, launched []uint64, failing bool) (int32, bool) {
 	if failing {
 		l.next = l.end
 	}
@@ -288,9 +288,9 @@ func (l *taskList) walkOnce(tasks []int32, launched []uint64, failing bool) (int
 	return 0, false
 }
 
-func (l *taskLists) walkFront(key int32, by *search) (int32, bool) {
+func (l *taskLists) searchFront(key int32, by *search) (int32, bool) {
 	front := l.fronts[key]
-	rest, found := walkSlice(front, by)
+	rest, found := searchSlice(front, by)
 	if len(rest) == 0 {
 		delete(l.fronts, key)
 	} else if len(rest) != len(front) {
@@ -302,9 +302,9 @@ func (l *taskLists) walkFront(key int32, by *search) (int32, bool) {
 	return found, true
 }
 
-// walkSlice walks a plain list and returns the rest of it and the task taken,
+// searchSlice searches a plain list and returns the rest of it and the task taken,
 // or -1.
-func walkSlice(tasks []int32, by *search) (rest []int32, found int32) {
+func searchSlice(tasks []int32, by *search) (rest []int32, found int32) {
 	for i := 0; i < len(tasks); {
 		task := tasks[i]
 		switch by.decide(task) {

@@ -26,7 +26,6 @@ type taskTracker struct {
 	interval engine.Time // from the last response
 	prev     engine.Time // the heartbeat before the present one, simulated or not
 	held     []heldAttempt
-	calm     []calmMap   // by slot
 	dies     engine.Time // no heartbeat from here on
 
 	registered   bool
@@ -53,10 +52,9 @@ type taskTracker struct {
 // heldAttempt is an attempt of a tracker: running, waiting, or ended and not
 // reported. They are held in order of launch.
 type heldAttempt struct {
-	*attempt             // nil: a calm map
-	changes  engine.Time // no earlier heartbeat need read it; 0: each must
-	calmSlot int32       // of a calm map
-	place    int32       // in speculation.once, of a task that runs once and is watched
+	*attempt
+	changes engine.Time // no earlier heartbeat need read it; 0: each must
+	certain bool        // nothing but time changes it: it is not read before
 }
 
 // faults counts the jobs that have avoided a tracker lately.
@@ -104,8 +102,8 @@ func (t *taskTracker) launch(a *attempt) {
 	t.givenSlots[a.onSlot] += a.width
 	t.occupy(a, true)
 	switch {
-	case a.watchesOnce():
-		h.place = a.job.speculation.watch(a, t)
+	case a.followed():
+		a.job.speculation.followSole(a)
 		t.watched++
 	case a.watched:
 		t.watched++
@@ -155,8 +153,8 @@ func (t *taskTracker) mayHaveChanged(now engine.Time) []*attempt {
 	}
 	list := t.cluster.attempts[:0]
 	for i := range t.held {
-		if h := &t.held[i]; h.changes <= now || t.reads && h.attempt != nil {
-			list = append(list, t.wake(h))
+		if h := &t.held[i]; h.changes <= now || t.reads && !h.certain {
+			list = append(list, h.attempt)
 		}
 	}
 	t.cluster.attempts = list
@@ -167,7 +165,7 @@ func (t *taskTracker) mayHaveChanged(now engine.Time) []*attempt {
 func (t *taskTracker) attempts() []*attempt {
 	list := t.cluster.attempts[:0]
 	for i := range t.held {
-		list = append(list, t.wake(&t.held[i]))
+		list = append(list, t.held[i].attempt)
 	}
 	t.cluster.attempts = list
 	return list
@@ -221,7 +219,7 @@ func (t *taskTracker) release(a *attempt) {
 	t.cluster.Exec.Release(&a.Attempt)
 	for t.waiting[k] > 0 {
 		i := slices.IndexFunc(t.held, func(w heldAttempt) bool {
-			return w.attempt != nil && !w.Started && !w.released && t.slotType(w.attempt) == k
+			return !w.Started && !w.released && t.slotType(w.attempt) == k
 		})
 		w := t.held[i].attempt
 		if t.slots[k].busy+int(w.width) > t.view.Slots[k] {
@@ -375,10 +373,10 @@ func (t *taskTracker) sweep(changed bool, ended func(*attempt)) {
 	for i := range t.held {
 		h := &t.held[i]
 		switch {
-		case h.attempt == nil || h.changes > t.last && !all:
+		case h.changes > t.last && (h.certain || !all):
 			t.news = min(t.news, h.changes)
 		case h.reported:
-			if h.watched || h.watchesOnce() {
+			if h.watched || h.followed() {
 				t.watched--
 			}
 			ended(h.attempt)
@@ -394,17 +392,14 @@ func (t *taskTracker) sweep(changed bool, ended func(*attempt)) {
 	t.held = t.held[:kept] // records are used again, so none need be let go
 }
 
-// expect finds the next change of an attempt. It puts away the record of an ordinary
-// map until then. The state of one that waits for a
+// expect finds the next change of an attempt. The state of one that waits for a
 // slot, or whose task has a record, depends on others too.
 func (t *taskTracker) expect(h *heldAttempt) {
 	h.changes = h.nextChange(t)
 	t.news = min(t.news, h.changes)
-	switch {
-	case h.task != nil || !h.Started:
+	h.certain = h.Started && h.isSole() && h.Kind == workload.Map && t.cluster.Exec.Foresees()
+	if !h.isSole() || !h.Started {
 		h.changes, t.reads = 0, true
-	case h.ordinary():
-		t.calmDown(h)
 	}
 }
 

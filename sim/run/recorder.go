@@ -78,9 +78,6 @@ func (r *Recorder) Attempt(a *execute.Attempt, state workload.State, slot int32,
 	r.to.Attempt(&r.row)
 }
 
-// Passes reports whether attempts are passed on.
-func (r *Recorder) Passes() bool { return r.to != nil }
-
 // account adds an attempt to its job's outcome.
 func (r *Recorder) account(a *execute.Attempt, state workload.State) {
 	o := &r.outcomes[a.Job.ID]
@@ -94,7 +91,7 @@ func (r *Recorder) account(a *execute.Attempt, state workload.State) {
 	}
 	switch a.Kind {
 	case workload.Map:
-		r.Map(o, &a.Times, a.Locality, state)
+		accountMap(o, &a.Times, a.Locality, state)
 	case workload.Reduce:
 		o.ReduceTime += finish - start
 		if state == workload.Succeeded {
@@ -103,8 +100,8 @@ func (r *Recorder) account(a *execute.Attempt, state workload.State) {
 	}
 }
 
-// Map adds an attempt of a map.
-func (r *Recorder) Map(o *model.JobOutcome, t *execute.Times, l workload.Locality, state workload.State) {
+// accountMap adds an attempt of a map.
+func accountMap(o *model.JobOutcome, t *execute.Times, l workload.Locality, state workload.State) {
 	start, finish := t.Start.Duration(), t.Finish.Duration()
 	o.Locality[l]++
 	o.MapTime += finish - start

@@ -7,11 +7,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Place is a host of a split: a node, or -1 for a host that is none, and its
+// Host is a host of a split: a node, or -1 for a host that is none, and its
 // rack. A host without a node is in a rack of its own behind those of the
 // cluster, so that its maps are found last (JobTracker.resolveAndAddToTopology
 // enters the racks of such hosts after those of the trackers).
-type Place struct{ Node, Rack int32 }
+type Host struct{ Node, Rack int32 }
 
 // Splits holds the hosts of a job's splits.
 type Splits struct {
@@ -20,10 +20,10 @@ type Splits struct {
 	Unknown  int     // hosts of recorded splits that are no node
 
 	topology *execute.Topology
-	given    [][]Place // by task; nil: placed at random
+	given    [][]Host // by task; nil: placed at random
 	seed     workload.Seed
 	nodes    []int32 // those of one split
-	found    []Place
+	found    []Host
 }
 
 // mostStored is the largest number of splits whose random hosts are stored.
@@ -45,13 +45,13 @@ func (r *Run) Splits(job int) Splits {
 func (s *Splits) None() bool { return s.given == nil && s.Replicas == 0 }
 
 // Of lists the hosts of a task's split. The list is valid until the next call.
-func (s *Splits) Of(index int32) []Place {
+func (s *Splits) Of(index int32) []Host {
 	if s.given != nil {
 		return s.given[index]
 	}
 	s.found = s.found[:0]
 	for _, node := range s.nodesOf(index) {
-		s.found = append(s.found, Place{node, s.topology.RackOf[node]})
+		s.found = append(s.found, Host{node, s.topology.RackOf[node]})
 	}
 	return s.found
 }
@@ -131,13 +131,13 @@ func (s *Splits) Racks(list []int32) []int32 {
 // resolve finds the nodes of recorded host names. With a single rack, every host
 // is in it.
 func (s *Splits) resolve(splits []workload.Split, nodes map[string]int32, racks int) {
-	s.given = make([][]Place, len(splits))
+	s.given = make([][]Host, len(splits))
 	unknown := map[string]bool{}
 	for i, split := range splits {
 		for _, name := range split.Hosts {
-			p := Place{Node: -1}
+			p := Host{Node: -1}
 			if id, ok := nodes[name]; ok {
-				p = Place{id, s.topology.RackOf[id]}
+				p = Host{id, s.topology.RackOf[id]}
 			} else {
 				unknown[name] = true
 				if p.Rack = int32(racks); racks == 1 {

@@ -8,16 +8,17 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// besides are the recorded speculative attempts of a job's maps or reduces. A
+// recordedSpeculation holds the recorded speculative attempts of a job's maps or
+// reduces. A
 // replay launches them when they are due, in place of the rule of the JobTracker.
-type besides struct {
+type recordedSpeculation struct {
 	kind  workload.Kind
 	ends  map[int][]workload.AttemptEnd // by task
 	tasks []int32                       // with such attempts
 }
 
-func recordedBeside(kind workload.Kind, ends map[int][]workload.AttemptEnd) besides {
-	b := besides{kind: kind, ends: ends}
+func findRecorded(kind workload.Kind, ends map[int][]workload.AttemptEnd) recordedSpeculation {
+	b := recordedSpeculation{kind: kind, ends: ends}
 	for _, task := range slices.Sorted(maps.Keys(ends)) {
 		if slices.ContainsFunc(ends[task], func(e workload.AttemptEnd) bool { return e.Beside > 0 }) {
 			b.tasks = append(b.tasks, int32(task))
@@ -26,11 +27,11 @@ func recordedBeside(kind workload.Kind, ends map[int][]workload.AttemptEnd) besi
 	return b
 }
 
-func (b *besides) any() bool { return len(b.tasks) > 0 }
+func (b *recordedSpeculation) any() bool { return len(b.tasks) > 0 }
 
-// due reports whether the next attempt of a running task is to be launched beside
+// due reports whether the next attempt of a running task is to be launched along with
 // the one that runs.
-func (b *besides) due(s *speculation, index int32) bool {
+func (b *recordedSpeculation) due(s *speculation, index int32) bool {
 	t := s.tasks.at(b.kind, index)
 	if t == nil || !t.running() || !t.runnable() {
 		return false
@@ -44,7 +45,7 @@ func (b *besides) due(s *speculation, index int32) bool {
 }
 
 // count counts the tasks that are due.
-func (b *besides) count(s *speculation) (n int) {
+func (b *recordedSpeculation) count(s *speculation) (n int) {
 	for _, index := range b.tasks {
 		if b.due(s, index) {
 			n++
@@ -54,7 +55,7 @@ func (b *besides) count(s *speculation) (n int) {
 }
 
 // find returns the first task that is due and has not run on a tracker.
-func (b *besides) find(s *speculation, tracker int32) (int32, bool) {
+func (b *recordedSpeculation) find(s *speculation, tracker int32) (int32, bool) {
 	for _, index := range b.tasks {
 		if b.due(s, index) && !s.tasks.at(b.kind, index).ranOn(tracker) {
 			return index, true
