@@ -1,0 +1,307 @@
+package yarn
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// capacity is the CapacityScheduler of 3.3.6.
+type capacity struct {
+	cluster
+	calc  calculator
+	root  *capacityQueue
+	paths map[string]*capacityQueue // by path and, where it is unique, by name
+	leafs []*capacityLeaf
+
+	least, most     Resource // allocations
+	leastFactor     float32  // (most - least) / most
+	nodeDelay       int
+	rackDelay       int // -1: none
+	rackFullReset   bool
+	continueLooking bool
+	multiple        bool // assignments per heartbeat
+	perBeat         int  // containers; -1: any number
+	offPerBeat      int
+	maxPriority     int32
+	maxApps         int
+
+	sorted []*capacityQueue
+}
+
+// AppAdded implements Scheduler (CapacityScheduler.addApplication,
+// addApplicationAttempt).
+func (s *capacity) AppAdded(a *App) error {
+	q := s.paths[a.Queue]
+	if q == nil || q.leaf == nil {
+		return fmt.Errorf("queue %q: want a leaf of the capacity scheduler's tree", a.Queue)
+	}
+	a.prepare()
+	a.Priority = min(a.Priority, s.maxPriority)
+	a.capacity = &capacityApp{leaf: q.leaf, size: s.Normalize(a.Queue, a.Size), runnable: true}
+	q.leaf.submit(a)
+	return nil
+}
+
+// AttemptRemoved implements Scheduler (CapacityScheduler.doneApplicationAttempt).
+func (s *capacity) AttemptRemoved(a *App) {
+	for _, c := range slices.Clone(a.live) {
+		s.complete(c, Aborted, true)
+	}
+	for _, p := range slices.Sorted(maps.Keys(a.bookings)) {
+		for _, c := range slices.Clone(a.bookings[p].list) {
+			s.complete(c, Aborted, true)
+		}
+	}
+	a.stopped = true
+	for _, t := range a.tables {
+		if any := t.ask(Any); any != nil && any.Count > 0 {
+			s.wants(a, Resource{}.Minus(any.Size.Times(int64(any.Count))))
+		}
+	}
+	clear(a.tables)
+	a.wanted = nil
+	a.capacity.leaf.withdraw(a)
+}
+
+// AppRemoved implements Scheduler (LeafQueue.finishApplication).
+func (s *capacity) AppRemoved(a *App) { a.capacity.leaf.users.rests(a) }
+
+// NodeAdded implements Scheduler.
+func (s *capacity) NodeAdded(n *Node) {
+	s.addNode(n)
+	s.root.resize(newLimits(s.total))
+}
+
+// NodeRemoved implements Scheduler (CapacityScheduler.removeNode).
+func (s *capacity) NodeRemoved(n *Node) {
+	for _, c := range slices.Clone(n.launched) {
+		s.complete(c, Aborted, true)
+		n.vacate(c, true)
+	}
+	if n.reserved != nil {
+		s.complete(n.reserved, Aborted, true)
+	}
+	s.removeNode(n)
+	s.root.resize(newLimits(s.total))
+}
+
+// Normalize implements Scheduler.
+func (s *capacity) Normalize(_ string, r Resource) Resource {
+	return s.calc.normalize(r, s.least, s.most, s.least)
+}
+
+// wants changes the pending amount of an application and its queues.
+func (s *capacity) wants(a *App, r Resource) {
+	a.pending = a.pending.Plus(r)
+	a.capacity.leaf.q.each(func(q *capacityQueue) { q.pending = q.pending.Plus(r) })
+}
+
+// demand books a change in what an application asks for.
+func (s *capacity) demand(a *App, d demand) {
+	if !d.any {
+		return
+	}
+	users := a.capacity.leaf.users
+	if d.idle && len(a.wanted) == 0 {
+		users.rests(a)
+	}
+	if d.active {
+		users.asks(a)
+	}
+	s.wants(a, d.more.Minus(d.less))
+}
+
+// Update implements Scheduler (CapacityScheduler.allocate).
+func (s *capacity) Update(a *App, asks []Ask, releases []*Container, refuse, forgive []int32) {
+	for _, c := range releases {
+		s.complete(c, Aborted, true)
+	}
+	if a.stopped {
+		return
+	}
+	changed := false
+	for _, ask := range asks {
+		ask.Size = s.Normalize(a.Queue, ask.Size)
+		d := a.update(ask)
+		s.demand(a, d)
+		changed = changed || d.any
+	}
+	for _, n := range refuse {
+		a.refused[n] = true
+	}
+	for _, n := range forgive {
+		delete(a.refused, n)
+	}
+	if l := a.capacity.leaf; changed && l.bySize && !a.Waits() {
+		l.reorder(a)
+	}
+}
+
+// Pull implements Scheduler.
+func (s *capacity) Pull(a *App, into []*Container) ([]*Container, Resource) {
+	into = a.pull(s.listener, into)
+	return into, a.capacity.leaf.headroom(a)
+}
+
+// complete ends a container or a reservation (CapacityScheduler.completedContainer).
+func (s *capacity) complete(c *Container, exit Exit, tell bool) {
+	a := c.app
+	l := a.capacity.leaf
+	if c.state == reserved {
+		if s.unreserve(c) {
+			l.release(a, c.Size)
+			s.listener.Finished(c, Unreserved, false)
+		}
+		return
+	}
+	asks := c.asks
+	if a.finish(s.listener, c, exit, tell) {
+		c.node.vacate(c, false)
+		l.release(a, c.Size)
+	} else {
+		c.node.vacate(c, false)
+	}
+	if asks != nil && !a.stopped {
+		c.asks = nil
+		s.demand(a, a.giveBack(asks))
+	}
+}
+
+// unreserve takes a reservation off the application, its queues and the node.
+func (s *capacity) unreserve(c *Container) bool {
+	if !c.app.unbook(c) {
+		return false
+	}
+	c.state = ended
+	c.app.capacity.leaf.q.each(func(q *capacityQueue) { q.held = q.held.Minus(c.Size) })
+	return true
+}
+
+// NodeUpdate implements Scheduler (CapacityScheduler.nodeUpdate,
+// allocateContainersToNode).
+func (s *capacity) NodeUpdate(n *Node, launched []*Container, gone []Ended) {
+	report(n, launched, gone, s.complete)
+	off, given := 0, 0
+	for first := true; first || s.multiple && (s.perBeat == -1 || given < s.perBeat); first = false {
+		a, ok := s.assignNode(n)
+		if !ok {
+			return
+		}
+		if a.near == offSwitch {
+			off++
+		}
+		given++
+		if off >= s.offPerBeat || a.reserve != nil {
+			return
+		}
+	}
+}
+
+// assignNode makes one proposal for a node and commits it. A reserved node is offered
+// for its reservation alone, and the heartbeat ends
+// (CapacityScheduler.allocateContainerOnSingleNode).
+func (s *capacity) assignNode(n *Node) (assignment, bool) {
+	if !n.usable {
+		return assignment{}, false
+	}
+	if r := n.reserved; r != nil {
+		s.commit(n, r.app.capacity.leaf.assign(n, newLimits(s.total)))
+		return assignment{}, false
+	}
+	if s.calc.available(n.free, s.least) <= 0 {
+		return assignment{}, false
+	}
+	a := s.root.assign(n, newLimits(s.total))
+	s.commit(n, a)
+	return a, s.calc.compare(s.total, a.size, Resource{}) > 0
+}
+
+// commit checks a proposal once more and books it (CapacityScheduler.tryCommit).
+func (s *capacity) commit(n *Node, p assignment) {
+	c := p.give
+	if c == nil {
+		c = p.reserve
+	}
+	if c == nil {
+		if p.release != nil {
+			s.complete(p.release, Unreserved, false)
+		}
+		return
+	}
+	again := p.reserve != nil && c.state == reserved
+	if !s.accepts(n, p, c, again) {
+		return
+	}
+	l := p.app.capacity.leaf
+	if c.Number == 0 {
+		p.app.number(c)
+	}
+	if p.give != nil {
+		s.give(n, p, c)
+	} else {
+		p.app.book(c)
+		if !again {
+			s.listener.Reserved(c)
+		}
+	}
+	if again {
+		return
+	}
+	if p.release != nil {
+		s.complete(p.release, Unreserved, false)
+	}
+	if p.from != nil {
+		return
+	}
+	l.allocate(p.app, c.Size)
+	if p.reserve != nil {
+		l.q.each(func(q *capacityQueue) { q.held = q.held.Plus(c.Size) })
+	}
+	l.q.parent.each(func(q *capacityQueue) { q.allocate(c.Size) })
+}
+
+// accepts checks that the ask, the node and the limits still allow a proposal
+// (FiCaSchedulerApp.accept, LeafQueue.accept).
+func (s *capacity) accepts(n *Node, p assignment, c *Container, again bool) bool {
+	if p.give != nil {
+		if !p.app.has(p.priority, p.near, n) || n.reserved != p.from || !s.calc.fits(c.Size, n.free) {
+			return false
+		}
+	}
+	if again || p.from != nil {
+		return true
+	}
+	l := p.app.capacity.leaf
+	limit := l.userLimit(p.app)
+	var released Resource
+	if p.release != nil {
+		released = p.release.Size
+	}
+	u := l.users.users[p.app.User]
+	if u == nil || s.calc.compare(s.total, u.used.Minus(released), limit) > 0 {
+		return false
+	}
+	return l.q.accepts(c.Size, released)
+}
+
+// give books a container as allocated (FiCaSchedulerApp.apply).
+func (s *capacity) give(n *Node, p assignment, c *Container) {
+	a := p.app
+	if p.from != nil {
+		s.unreserve(c)
+	}
+	c.state = allocated
+	a.granted = append(a.granted, c)
+	a.live = append(a.live, c)
+	c.asks = a.take(p.priority, p.near, n.Host, n.Rack)
+	s.wants(a, Resource{}.Minus(c.asks[len(c.asks)-1].Size))
+	if len(a.wanted) == 0 {
+		a.capacity.leaf.users.rests(a)
+	}
+	a.used = a.used.Plus(c.Size)
+	n.occupy(c)
+	s.listener.Allocated(c)
+}

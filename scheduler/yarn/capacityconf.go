@@ -1,0 +1,221 @@
+package yarn
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+const capacityPrefix = "yarn.scheduler.capacity."
+
+// NewCapacity makes the CapacityScheduler of 3.3.6 from the properties of
+// yarn-site.xml and capacity-scheduler.xml (CapacitySchedulerConfiguration,
+// CapacitySchedulerQueueManager).
+func NewCapacity(p Properties, l Listener) (Scheduler, error) {
+	r := &reader{p: p}
+	s := &capacity{
+		cluster:         cluster{listener: l, racks: make(map[Place]int)},
+		paths:           make(map[string]*capacityQueue),
+		nodeDelay:       int(r.whole(capacityPrefix+"node-locality-delay", 40)),
+		rackDelay:       int(r.whole(capacityPrefix+"rack-locality-additional-delay", -1)),
+		rackFullReset:   r.flag(capacityPrefix+"rack-locality-full-reset", true),
+		continueLooking: r.flag(capacityPrefix+"reservations-continue-look-all-nodes", true),
+		multiple:        r.flag(capacityPrefix+"per-node-heartbeat.multiple-assignments-enabled", true),
+		perBeat:         int(r.whole(capacityPrefix+"per-node-heartbeat.maximum-container-assignments", 100)),
+		offPerBeat:      int(r.whole(capacityPrefix+"per-node-heartbeat.maximum-offswitch-assignments", 1)),
+		maxPriority:     int32(r.whole("yarn.cluster.max-application-priority", 0)),
+		maxApps:         int(r.whole(capacityPrefix+"maximum-applications", 10000)),
+	}
+	s.least, s.most = r.bounds()
+	s.calc = r.calculator(capacityPrefix + "resource-calculator")
+	s.leastFactor = s.calc.ratio(s.most.Minus(s.least), s.most)
+	s.root = s.read(r, nil, "root", "root")
+	if len(s.root.children) == 0 {
+		r.fail(capacityPrefix+"root.queues", "at least one queue")
+	}
+	s.unique()
+	if r.err != nil {
+		return nil, r.err
+	}
+	return s, nil
+}
+
+func (r *reader) calculator(key string) calculator {
+	const pack = "org.apache.hadoop.yarn.util.resource."
+	switch r.text(key, pack+"DefaultResourceCalculator") {
+	case pack + "DefaultResourceCalculator":
+		return memoryOnly{}
+	case pack + "DominantResourceCalculator":
+		return dominant{}
+	}
+	r.fail(key, pack+"DefaultResourceCalculator or "+pack+"DominantResourceCalculator")
+	return memoryOnly{}
+}
+
+// read makes a queue and all below it.
+func (s *capacity) read(r *reader, parent *capacityQueue, name, path string) *capacityQueue {
+	key := func(k string) string { return capacityPrefix + path + "." + k }
+	q := &capacityQueue{s: s, name: name, path: path, parent: parent, preemptable: true}
+	s.readCapacity(r, q, key)
+	q.priority = int32(r.whole(key("priority"), 0))
+	if parent != nil {
+		q.preemptable = parent.preemptable
+	}
+	q.preemptable = !r.flag(key("disable_preemption"), !q.preemptable)
+	s.paths[path] = q
+	names := r.list(key("queues"))
+	if len(names) == 0 && parent != nil {
+		s.readLeaf(r, q, key)
+		return q
+	}
+	switch r.text(key("ordering-policy"), "utilization") {
+	case "utilization":
+	case "priority-utilization":
+		q.byPriority = true
+	default:
+		r.fail(key("ordering-policy"), "utilization or priority-utilization")
+	}
+	for _, n := range names {
+		q.children = append(q.children, s.read(r, q, n, path+"."+n))
+	}
+	q.checkSum(r, key("queues"))
+	return q
+}
+
+// checkSum refuses children whose percentages do not make 100 or are mixed with
+// absolute resources (ParentQueue.setChildQueues).
+func (q *capacityQueue) checkSum(r *reader, key string) {
+	var sum float32
+	fixed := 0
+	for _, c := range q.children {
+		sum += c.capacity
+		if c.fixed != (Resource{}) {
+			fixed++
+		}
+	}
+	const precision = 0.0005
+	switch {
+	case fixed == len(q.children):
+	case fixed > 0:
+		r.fail(key, "all queues below in percent or all in resources")
+	case q.capacity > 0 && math.Abs(float64(sum-1)) > precision,
+		q.capacity == 0 && sum > 0:
+		r.fail(key, fmt.Sprintf("capacities that sum to 100, not to %g", sum*100))
+	}
+}
+
+// readCapacity reads a queue's share and its maximum: percentages of the parent, or
+// amounts in brackets.
+func (s *capacity) readCapacity(r *reader, q *capacityQueue, key func(string) string) {
+	up, upTo := float32(1), float32(1)
+	if q.parent != nil {
+		up, upTo = q.parent.absolute, q.parent.absoluteTo
+	}
+	if v := r.text(key("capacity"), ""); strings.HasPrefix(v, "[") {
+		q.fixed = r.amount(key("capacity"))
+		q.fixedMost = r.amount(key("maximum-capacity"))
+		return
+	}
+	q.capacity = 1
+	if q.parent != nil {
+		q.capacity = r.percent(key("capacity"), 0)
+	}
+	q.most = 1
+	if m := r.percent(key("maximum-capacity"), -1); m >= 0 {
+		q.most = m
+	}
+	q.absolute, q.absoluteTo = q.capacity*up, q.most*upTo
+	if q.absolute > q.absoluteTo {
+		r.fail(key("maximum-capacity"), "at least the capacity")
+	}
+}
+
+// percent reads a percentage as a fraction; without it it returns the default.
+func (r *reader) percent(key string, unset float32) float32 {
+	v := r.text(key, "")
+	if v == "" {
+		return unset
+	}
+	f, err := strconv.ParseFloat(strings.TrimSuffix(v, "%"), 32)
+	if err != nil || f > 100 {
+		r.fail(key, "a percentage")
+	}
+	if f < 0 {
+		return unset
+	}
+	return float32(f) / 100
+}
+
+// amount reads "[memory=10240,vcores=10]".
+func (r *reader) amount(key string) Resource {
+	v := strings.Trim(r.text(key, ""), "[]")
+	var out Resource
+	for _, part := range strings.Split(v, ",") {
+		name, n, ok := strings.Cut(part, "=")
+		if !ok {
+			continue
+		}
+		amount, err := strconv.ParseInt(strings.TrimSpace(n), 10, 64)
+		switch strings.TrimSpace(name) {
+		case "memory", "memory-mb":
+			out.MemoryMiB = amount
+		case "vcores":
+			out.VCores = amount
+		}
+		if err != nil {
+			r.fail(key, "amounts like [memory=10240,vcores=10]")
+		}
+	}
+	return out
+}
+
+// readLeaf reads what concerns the applications of a queue (LeafQueue.setupQueueConfigs).
+func (s *capacity) readLeaf(r *reader, q *capacityQueue, key func(string) string) {
+	l := &capacityLeaf{q: q, users: newCapacityUsers(q)}
+	q.leaf = l
+	l.amPercent = r.number(key("maximum-am-resource-percent"), r.number(capacityPrefix+"maximum-am-resource-percent", 0.1))
+	l.users.percent = float32(r.whole(key("minimum-user-limit-percent"), 100))
+	l.users.factor = r.number(key("user-limit-factor"), 1)
+	l.users.weights = r.weights(key("user-settings."))
+	switch r.text(key("ordering-policy"), "fifo") {
+	case "fifo":
+	case "fair":
+		l.fair = true
+		l.bySize = r.flag(key("ordering-policy.fair.enable-size-based-weight"), false)
+	default:
+		r.fail(key("ordering-policy"), "fifo or fair")
+	}
+	l.maxApps = int(r.whole(key("maximum-applications"), -1))
+	if l.maxApps < 0 {
+		l.maxApps = int(float32(s.maxApps) * q.absolute)
+	}
+	l.maxAppsUser = min(l.maxApps, int(float32(l.maxApps)*(l.users.percent/100)*l.users.factor))
+	s.leafs = append(s.leafs, l)
+}
+
+// weights reads "user-settings.<user>.weight".
+func (r *reader) weights(prefix string) map[string]float32 {
+	out := make(map[string]float32)
+	for key := range r.p {
+		if user, ok := strings.CutPrefix(key, prefix); ok {
+			if user, ok := strings.CutSuffix(user, ".weight"); ok {
+				out[user] = r.number(key, 1)
+			}
+		}
+	}
+	return out
+}
+
+// unique lets queues be named by their last part where only one queue has it.
+func (s *capacity) unique() {
+	count := make(map[string]int)
+	for _, q := range s.paths {
+		count[q.name]++
+	}
+	for _, path := range sortedKeys(s.paths) {
+		if q := s.paths[path]; count[q.name] == 1 && q.path == path {
+			s.paths[q.name] = q
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package yarn
+
+// capacityUser is a user of a leaf queue (UsersManager.User, 3.3.6).
+type capacityUser struct {
+	name            string
+	used, amUsed    Resource
+	ratio           float32 // of the cluster
+	pending, active int     // applications
+	weight          float32
+}
+
+// capacityUsers are the users of a leaf queue (UsersManager, 3.3.6). A user is active
+// while one of its activated applications asks for containers.
+type capacityUsers struct {
+	q       *capacityQueue
+	percent float32 // minimum-user-limit-percent
+	factor  float32 // user-limit-factor
+	weights map[string]float32
+
+	users      map[string]*capacityUser
+	asking     map[string]map[int32]bool // applications that ask, of each active user
+	inActive   map[string]bool           // whose use is in usedActive
+	weight     float32                   // of the active users
+	allWeight  float32
+	usedActive Resource
+	ratio      float32 // sum of the users' ratios, as it has grown
+
+	// The limit of active users holds until the version changes.
+	version, computed uint64
+	limitActive       Resource
+	onlyPending       int // users without an activated application, as of the last computation
+}
+
+func newCapacityUsers(q *capacityQueue) *capacityUsers {
+	return &capacityUsers{
+		q: q, users: make(map[string]*capacityUser), asking: make(map[string]map[int32]bool),
+		inActive: make(map[string]bool), version: 1,
+	}
+}
+
+// of returns a user, made at need.
+func (m *capacityUsers) of(name string) *capacityUser {
+	u := m.users[name]
+	if u == nil {
+		u = &capacityUser{name: name, weight: 1}
+		if w, ok := m.weights[name]; ok {
+			u.weight = w
+		}
+		m.users[name] = u
+		m.allWeight = m.sum(func(string) bool { return true })
+	}
+	return u
+}
+
+// sum adds the weights of some users. Weights of users are whole or few: the order of
+// the sum does not show.
+func (m *capacityUsers) sum(counts func(string) bool) float32 {
+	var w float64
+	for name, u := range m.users {
+		if counts(name) {
+			w += float64(u.weight)
+		}
+	}
+	return float32(w)
+}
+
+func (m *capacityUsers) sumActive() {
+	m.weight = m.sum(func(name string) bool { return m.inActive[name] })
+}
+
+// remove forgets a user without applications.
+func (m *capacityUsers) remove(name string) {
+	delete(m.users, name)
+	delete(m.inActive, name)
+	m.sumActive()
+	m.allWeight = m.sum(func(string) bool { return true })
+}
+
+// asks notes that an application wants containers (UsersManager.activateApplication).
+func (m *capacityUsers) asks(a *App) {
+	if u := m.users[a.User]; u != nil && u.active <= 0 {
+		return
+	}
+	apps := m.asking[a.User]
+	if apps == nil {
+		apps = make(map[int32]bool)
+		m.asking[a.User] = apps
+		m.version++
+		u := m.of(a.User)
+		if !m.inActive[a.User] {
+			m.inActive[a.User] = true
+			m.sumActive()
+			m.usedActive = m.usedActive.Plus(u.used)
+		}
+	}
+	apps[a.ID] = true
+}
+
+// rests notes that an application wants nothing (UsersManager.deactivateApplication).
+func (m *capacityUsers) rests(a *App) {
+	apps, ok := m.asking[a.User]
+	if !ok {
+		return
+	}
+	delete(apps, a.ID)
+	if len(apps) > 0 {
+		return
+	}
+	delete(m.asking, a.User)
+	m.version++
+	if u := m.users[a.User]; u != nil && m.inActive[a.User] {
+		delete(m.inActive, a.User)
+		m.sumActive()
+		m.usedActive = m.usedActive.Minus(u.used)
+	}
+}
+
+// active counts the users that ask, and those that wait for their first application.
+func (m *capacityUsers) active() int { return len(m.asking) + m.onlyPending }
+
+// add books use, negative for what is given back (UsersManager.updateUserResourceUsage).
+func (m *capacityUsers) add(name string, r Resource) {
+	u := m.of(name)
+	u.used = u.used.Plus(r)
+	if m.inActive[name] {
+		m.usedActive = m.usedActive.Plus(r)
+	}
+	m.version++
+	ratio := m.q.s.calc.ratio(u.used, m.q.s.total)
+	m.ratio += ratio - u.ratio
+	u.ratio = ratio
+}
+
+// resize computes the ratios anew (UsersManager.updateUsageRatio). Java adds them in
+// the order of a hash map; sums of ratios of whole containers differ in the last bit
+// at most.
+func (m *capacityUsers) resize() {
+	m.ratio = 0
+	for _, name := range sortedKeys(m.users) {
+		u := m.users[name]
+		u.ratio = m.q.s.calc.ratio(u.used, m.q.s.total)
+		m.ratio += u.ratio
+	}
+}
+
+// limit is what an active user of a name may use
+// (UsersManager.getComputedResourceLimitForActiveUsers).
+func (m *capacityUsers) limit(name string) Resource {
+	if m.computed != m.version {
+		m.limitActive = m.compute()
+		m.computed = m.version
+		m.onlyPending = 0
+		for _, u := range m.users {
+			if u.pending > 0 && u.active <= 0 {
+				m.onlyPending++
+			}
+		}
+	}
+	weight := float32(1)
+	if u := m.users[name]; u != nil {
+		weight = u.weight
+	}
+	return m.q.s.calc.timesDown(m.limitActive, float64(weight), m.q.s.least)
+}
+
+// compute is UsersManager.computeUserLimit for active users: the larger of their even
+// share of what active users have and the configured percentage of the queue, at most
+// the queue's guarantee times the factor.
+func (m *capacityUsers) compute() Resource {
+	s := m.q.s
+	c, total, least := s.calc, s.total, s.least
+	guaranteed := greater(c, total, m.q.guaranteed, least)
+	consumed := c.timesUp(total, float64(m.ratio), least)
+	current := guaranteed
+	if c.compare(total, consumed, guaranteed) >= 0 {
+		current = consumed.Plus(least)
+	}
+	even := c.divideUp(m.usedActive.Plus(least), m.weight)
+	floor := c.divideUp(times(current, float64(m.percent)), 100)
+	limit := greater(c, total, even, floor)
+	most := times(guaranteed, float64(m.factor))
+	return c.roundUp(lesser(c, total, limit, most), least)
+}

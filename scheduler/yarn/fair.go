@@ -1,0 +1,3 @@
+package yarn
+
+type fairApp struct{}

@@ -1,0 +1,333 @@
+// Package yarn holds the policies of YARN's ResourceManager: which application gets
+// the next container of a node, in which queue, and at what cost to whom. It knows no
+// time; the ResourceManager calls it at each heartbeat.
+package yarn
+
+import "slices"
+
+// Exit says how a container ended (ContainerExitStatus).
+type Exit int32
+
+// Exit states.
+const (
+	Success       Exit = 0
+	ProcessFailed Exit = 1
+	Aborted       Exit = -100 // released, lost with its node, or its application has ended
+	Preempted     Exit = -102
+	KilledByAM    Exit = -105 // KILLED_BY_APPMASTER
+	KilledByRM    Exit = -106 // KILLED_BY_RESOURCEMANAGER
+	Unreserved    Exit = -999 // a reservation that was given up: never told to the application
+)
+
+// state of a container (RMContainerState).
+type state uint8
+
+const (
+	fresh state = iota
+	reserved
+	allocated
+	acquired
+	running
+	ended
+)
+
+// Container is a grant or a reservation.
+type Container struct {
+	Number   int32 // within the attempt of the application, in order of creation; the AM's is 1
+	Node     int32 // index of the node in the cluster
+	Size     Resource
+	Priority Priority
+	Row      int32 // for whoever records containers
+
+	app      *App
+	node     *Node
+	state    state
+	asks     []Ask // to ask for again if it ends before it is acquired
+	onNode   bool  // a node has reported it running
+	occupies bool  // its size is off the node's free amount
+}
+
+// App returns the attempt that holds the container.
+func (c *Container) App() *App { return c.app }
+
+// AM reports whether the container is the ApplicationMaster's own.
+func (c *Container) AM() bool { return c.app.am == c }
+
+// Node is what the scheduler knows of a NodeManager (SchedulerNode).
+type Node struct {
+	Index      int32
+	Name       string
+	Host, Rack Place
+	Total      Resource
+
+	free     Resource
+	reserved *Container
+	launched []*Container // that occupy memory, in order of allocation
+	usable   bool
+}
+
+// Free returns what is not occupied.
+func (n *Node) Free() Resource { return n.free }
+
+// occupy takes a container's size off the node.
+func (n *Node) occupy(c *Container) {
+	n.free = n.free.Minus(c.Size)
+	n.launched = append(n.launched, c)
+	c.occupies = true
+}
+
+// vacate gives the size back. A container that the node has reported running holds it
+// until the node reports its end (SchedulerNode.releaseContainer, 3.3.6).
+func (n *Node) vacate(c *Container, byNode bool) {
+	if !c.occupies || c.onNode && !byNode {
+		return
+	}
+	c.occupies = false
+	n.free = n.free.Plus(c.Size)
+	n.launched = slices.DeleteFunc(n.launched, func(x *Container) bool { return x == c })
+}
+
+// App is one attempt of an application as the scheduler sees it
+// (SchedulerApplicationAttempt, AppSchedulingInfo).
+type App struct {
+	ID       int32 // of the application, in order of submission
+	Name     string
+	User     string
+	Queue    string
+	Priority int32    // larger goes first
+	Size     Resource // of the ApplicationMaster, as asked for
+	Start    int64    // when the attempt was added
+
+	requests
+	live     []*Container // in order of allocation
+	granted  []*Container // not acquired yet
+	am       *Container
+	last     int32 // number of containers made
+	stopped  bool
+	refused  map[int32]bool // nodes that it refuses
+	used     Resource
+	held     Resource // by reservations
+	pending  Resource
+	chances  map[Priority]int32 // scheduling opportunities
+	retries  map[Priority]int32 // re-reservations
+	bookings map[Priority]*bookings
+
+	capacity *capacityApp
+	fair     *fairApp
+}
+
+// Waits reports whether the ApplicationMaster has no container yet.
+func (a *App) Waits() bool { return a.am == nil }
+
+// prepare makes the tables of a new attempt.
+func (a *App) prepare() {
+	a.tables = make(map[Priority]*table)
+	a.refused = make(map[int32]bool)
+	a.chances = make(map[Priority]int32)
+	a.retries = make(map[Priority]int32)
+	a.bookings = make(map[Priority]*bookings)
+}
+
+// newContainer makes a container without a number.
+func (a *App) newContainer(n *Node, size Resource, p Priority) *Container {
+	return &Container{Node: n.Index, Size: size, Priority: p, app: a, node: n, Row: -1}
+}
+
+// number gives a container its number.
+func (a *App) number(c *Container) {
+	a.last++
+	c.Number = a.last
+}
+
+// reservedAt counts the reservations of a priority.
+func (a *App) reservedAt(p Priority) int {
+	if b := a.bookings[p]; b != nil {
+		return len(b.list)
+	}
+	return 0
+}
+
+// book reserves a node for a container, or counts one more try for the one that is
+// reserved (SchedulerApplicationAttempt.reserve).
+func (a *App) book(c *Container) {
+	if c.state == fresh {
+		a.held = a.held.Plus(c.Size)
+		a.retries[c.Priority] = 0
+		c.state = reserved
+		b := a.bookings[c.Priority]
+		if b == nil {
+			b = new(bookings)
+			a.bookings[c.Priority] = b
+		}
+		b.add(c)
+	} else {
+		a.retries[c.Priority]++
+	}
+	c.node.reserved = c
+}
+
+// unbook gives a reservation up.
+func (a *App) unbook(c *Container) bool {
+	b := a.bookings[c.Priority]
+	if b == nil || !b.remove(c) {
+		return false
+	}
+	if len(b.list) == 0 {
+		delete(a.bookings, c.Priority)
+	}
+	a.retries[c.Priority] = 0
+	a.held = a.held.Minus(c.Size)
+	c.node.reserved = nil
+	return true
+}
+
+// bookings are the reservations of one application and priority, in the order in which
+// Hadoop's hash map of nodes lists them.
+type bookings struct {
+	list  []*Container // in order of reservation
+	slots int          // of the hash map, which never shrinks
+}
+
+func (b *bookings) add(c *Container) {
+	b.list = append(b.list, c)
+	if b.slots == 0 {
+		b.slots = 16
+	}
+	for len(b.list) > b.slots*3/4 {
+		b.slots *= 2
+	}
+}
+
+func (b *bookings) remove(c *Container) bool {
+	i := slices.Index(b.list, c)
+	if i < 0 {
+		return false
+	}
+	b.list = slices.Delete(b.list, i, i+1)
+	return true
+}
+
+// each calls a function in the map's order until it returns false.
+func (b *bookings) each(do func(*Container) bool) {
+	sorted := slices.Clone(b.list)
+	slices.SortStableFunc(sorted, func(x, y *Container) int {
+		return x.node.slot(b.slots) - y.node.slot(b.slots)
+	})
+	for _, c := range sorted {
+		if !do(c) {
+			return
+		}
+	}
+}
+
+// slot is the place of a node's NodeId in a hash map of a size that is a power of two
+// (NodeId.hashCode, HashMap.hash).
+func (n *Node) slot(slots int) int {
+	const prime, port = 493217, 1234
+	h := uint32(0)
+	for _, c := range []byte(n.Name) {
+		h = h*31 + uint32(c)
+	}
+	h = (8501*uint32(prime)+h)*prime + port
+	h ^= h >> 16
+	return int(h & uint32(slots-1))
+}
+
+// SortNodes orders nodes as a hash map of NodeIds of a size lists them.
+func SortNodes[T any](list []T, slots int, node func(T) *Node) {
+	slices.SortStableFunc(list, func(x, y T) int { return node(x).slot(slots) - node(y).slot(slots) })
+}
+
+// Listener hears what a policy decides; the ResourceManager implements it.
+type Listener interface {
+	Reserved(*Container)  // a node was reserved for it
+	Allocated(*Container) // it was given to its application, which does not know yet
+	Acquired(*Container)  // its application knows
+	// Finished tells that a container has ended for the scheduler. If tell is set its
+	// node has to be told to kill it.
+	Finished(c *Container, exit Exit, tell bool)
+}
+
+// cluster is what every policy knows of the nodes.
+type cluster struct {
+	listener Listener
+	nodes    []*Node // usable, in order of registration
+	total    Resource
+	racks    map[Place]int // usable nodes by rack
+}
+
+func (c *cluster) addNode(n *Node) {
+	n.free, n.usable = n.Total, true
+	c.nodes = append(c.nodes, n)
+	c.total = c.total.Plus(n.Total)
+	c.racks[n.Rack]++
+}
+
+func (c *cluster) removeNode(n *Node) {
+	n.usable = false
+	c.nodes = slices.DeleteFunc(c.nodes, func(x *Node) bool { return x == n })
+	c.total = c.total.Minus(n.Total)
+	c.racks[n.Rack]--
+}
+
+// Ended is a container that a node reports as gone.
+type Ended struct {
+	Container *Container
+	Exit      Exit
+}
+
+// finish books the end of a container with its application: it leaves the lists, and
+// one that its application never knew of is asked for again (completedContainer,
+// recoverResourceRequestForContainer). It reports whether the container was live.
+func (a *App) finish(l Listener, c *Container, exit Exit, tell bool) bool {
+	i := slices.Index(a.live, c)
+	if i < 0 {
+		return false
+	}
+	a.live = slices.Delete(a.live, i, i+1)
+	if j := slices.Index(a.granted, c); j >= 0 {
+		a.granted = slices.Delete(a.granted, j, j+1)
+	}
+	tell = tell && c.state >= acquired
+	c.state = ended
+	a.used = a.used.Minus(c.Size)
+	l.Finished(c, exit, tell)
+	return true
+}
+
+// pull hands over what was granted since the last call.
+func (a *App) pull(l Listener, into []*Container) []*Container {
+	for _, c := range a.granted {
+		if a.am == nil {
+			a.am = c
+		}
+		c.state = acquired
+		c.asks = nil
+		l.Acquired(c)
+		into = append(into, c)
+	}
+	a.granted = a.granted[:0]
+	return into
+}
+
+// launched books a node's first report that a container runs.
+func (c *Container) launched() {
+	if c.state == acquired {
+		c.state = running
+	}
+	if c.occupies {
+		c.onNode = true
+	}
+}
+
+// report books what a node reports: first every container that it has begun to run,
+// then every one that has ended (AbstractYarnScheduler.nodeUpdate).
+func report(n *Node, launched []*Container, gone []Ended, complete func(*Container, Exit, bool)) {
+	for _, c := range launched {
+		c.launched()
+	}
+	for _, g := range gone {
+		complete(g.Container, g.Exit, false)
+		n.vacate(g.Container, true)
+	}
+}

@@ -1,0 +1,94 @@
+package yarn
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Properties are settings by their full Hadoop names.
+type Properties map[string]string
+
+// reader reads properties and keeps the first thing that is wrong.
+type reader struct {
+	p   Properties
+	err error
+}
+
+func (r *reader) fail(key, want string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s: got %q: want %s", key, r.p[key], want)
+	}
+}
+
+// text returns a property without the space around it, or a default.
+func (r *reader) text(key, unset string) string {
+	if v, ok := r.p[key]; ok {
+		return strings.TrimSpace(v)
+	}
+	return unset
+}
+
+func (r *reader) whole(key string, unset int64) int64 {
+	v := r.text(key, "")
+	if v == "" {
+		return unset
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil {
+		r.fail(key, "a whole number")
+	}
+	return n
+}
+
+func (r *reader) number(key string, unset float32) float32 {
+	v := r.text(key, "")
+	if v == "" {
+		return unset
+	}
+	f, err := strconv.ParseFloat(v, 32)
+	if err != nil {
+		r.fail(key, "a number")
+	}
+	return float32(f)
+}
+
+func (r *reader) flag(key string, unset bool) bool {
+	switch v := strings.ToLower(r.text(key, "")); v {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	return unset // Configuration.getBoolean takes the default for anything else
+}
+
+// list splits a property at commas and drops what is empty.
+func (r *reader) list(key string) []string {
+	var out []string
+	for _, s := range strings.Split(r.text(key, ""), ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// least and most are the bounds of an allocation that every policy reads.
+func (r *reader) bounds() (least, most Resource) {
+	least = Resource{
+		MemoryMiB: r.whole("yarn.scheduler.minimum-allocation-mb", 1024),
+		VCores:    r.whole("yarn.scheduler.minimum-allocation-vcores", 1),
+	}
+	most = Resource{
+		MemoryMiB: r.whole("yarn.scheduler.maximum-allocation-mb", 8192),
+		VCores:    r.whole("yarn.scheduler.maximum-allocation-vcores", 4),
+	}
+	if least.MemoryMiB <= 0 || least.MemoryMiB > most.MemoryMiB {
+		r.fail("yarn.scheduler.minimum-allocation-mb", fmt.Sprintf("more than 0 and at most yarn.scheduler.maximum-allocation-mb (%d)", most.MemoryMiB))
+	}
+	if least.VCores <= 0 || least.VCores > most.VCores {
+		r.fail("yarn.scheduler.minimum-allocation-vcores", fmt.Sprintf("more than 0 and at most yarn.scheduler.maximum-allocation-vcores (%d)", most.VCores))
+	}
+	return least, most
+}

@@ -1,0 +1,195 @@
+package yarn
+
+import "slices"
+
+// Place names where a container is asked for: a host, a rack or any node. Numbers
+// stand for names.
+type Place int32
+
+// Any is the place that every node matches ("*", ResourceRequest.ANY).
+const Any Place = 0
+
+// Priority of a request; the smaller number goes first.
+type Priority int32
+
+// Ask is one ResourceRequest. Its count is absolute: it takes the place of the count
+// that the scheduler holds for the same priority and place.
+type Ask struct {
+	Priority Priority
+	Place    Place
+	Size     Resource
+	Count    int32
+	Strict   bool // locality may not be relaxed beyond this place (relaxLocality false)
+}
+
+// locality is how near to its data a container is placed (NodeType).
+type locality uint8
+
+const (
+	nodeLocal locality = iota
+	rackLocal
+	offSwitch
+)
+
+// table holds the asks of one priority by place (LocalityAppPlacementAllocator, 3.3.6).
+type table struct {
+	asks  map[Place]*Ask
+	rooms []*Ask // spare entries
+}
+
+func (t *table) ask(p Place) *Ask {
+	if t == nil {
+		return nil
+	}
+	return t.asks[p]
+}
+
+// count is the outstanding count of a place.
+func (t *table) count(p Place) int32 {
+	if a := t.ask(p); a != nil {
+		return a.Count
+	}
+	return 0
+}
+
+// relaxed reports whether containers asked for at a place may be placed elsewhere.
+func (t *table) relaxed(p Place) bool {
+	a := t.ask(p)
+	return a == nil || !a.Strict
+}
+
+// lower takes one container off the entry of a place; an entry that reaches 0 goes.
+func (t *table) lower(p Place) {
+	a := t.asks[p]
+	if a.Count--; a.Count == 0 {
+		delete(t.asks, p)
+		t.rooms = append(t.rooms, a)
+	}
+}
+
+func (t *table) put(ask Ask) {
+	if a := t.asks[ask.Place]; a != nil {
+		*a = ask
+		return
+	}
+	if n := len(t.rooms); n > 0 {
+		a := t.rooms[n-1]
+		t.rooms = t.rooms[:n-1]
+		*a = ask
+		t.asks[ask.Place] = a
+		return
+	}
+	a := ask
+	t.asks[ask.Place] = &a
+}
+
+// requests are what an application still asks for (AppSchedulingInfo, 3.3.6).
+type requests struct {
+	tables map[Priority]*table
+	wanted []Priority // priorities with a positive count of Any, rising
+}
+
+// table returns the asks of a priority, or nil.
+func (r *requests) table(p Priority) *table { return r.tables[p] }
+
+// want and unwant keep the list of priorities that may be given containers.
+func (r *requests) want(p Priority) {
+	if i, found := slices.BinarySearch(r.wanted, p); !found {
+		r.wanted = slices.Insert(r.wanted, i, p)
+	}
+}
+
+func (r *requests) unwant(p Priority) {
+	if i, found := slices.BinarySearch(r.wanted, p); found {
+		r.wanted = slices.Delete(r.wanted, i, i+1)
+	}
+}
+
+// demand is a change in what an application asks for.
+type demand struct {
+	less, more Resource
+	any        bool // a count of Any was among the asks
+	active     bool // the application has turned from wanting nothing at a priority to wanting
+	idle       bool // a count of Any was set to 0
+}
+
+// update books an ask and returns what it changes. An Any count of 0 drops the whole
+// table of its priority; any other entry of 0 stays, and counts among the names.
+func (r *requests) update(ask Ask) demand {
+	t := r.tables[ask.Priority]
+	if t == nil {
+		t = &table{asks: make(map[Place]*Ask)}
+		r.tables[ask.Priority] = t
+	}
+	if ask.Place != Any {
+		t.put(ask)
+		return demand{}
+	}
+	d := demand{any: true, more: ask.Size.Times(int64(ask.Count))}
+	before := int32(0)
+	if last := t.ask(Any); last != nil {
+		before = last.Count
+		d.less = last.Size.Times(int64(before))
+	}
+	t.put(ask)
+	if ask.Count <= 0 {
+		r.unwant(ask.Priority)
+		delete(r.tables, ask.Priority)
+		d.idle = true
+		return d
+	}
+	if before <= 0 {
+		r.want(ask.Priority)
+		d.active = true
+	}
+	return d
+}
+
+// take books one container that was given: the entries of its node, rack and Any that
+// its locality concerns. It returns the ask of Any and the entries that were lowered.
+func (r *requests) take(p Priority, near locality, host, rack Place) []Ask {
+	t := r.tables[p]
+	var lowered []Ask
+	lower := func(place Place) {
+		one := *t.asks[place]
+		one.Count = 1
+		lowered = append(lowered, one)
+		t.lower(place)
+	}
+	switch near {
+	case nodeLocal:
+		lower(host)
+		lower(rack)
+	case rackLocal:
+		lower(rack)
+	}
+	lower(Any)
+	if t.count(Any) == 0 {
+		r.unwant(p)
+		if len(t.asks) == 0 {
+			delete(r.tables, p)
+		}
+	}
+	return lowered
+}
+
+// giveBack asks again for a container that ended before its application knew of it.
+func (r *requests) giveBack(lowered []Ask) demand {
+	var total demand
+	for _, ask := range lowered {
+		ask.Count = r.tables[ask.Priority].count(ask.Place) + 1
+		d := r.update(ask)
+		if d.any {
+			total = d
+		}
+	}
+	return total
+}
+
+// has reports whether a container of a locality may still be taken on a node
+// (LocalityAppPlacementAllocator.canAllocate).
+func (r *requests) has(p Priority, near locality, n *Node) bool {
+	t := r.tables[p]
+	return t.count(Any) > 0 &&
+		(near == offSwitch || t.count(n.Rack) > 0 && (near == rackLocal || t.count(n.Host) > 0))
+}

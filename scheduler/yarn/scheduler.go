@@ -1,0 +1,28 @@
+package yarn
+
+// Scheduler is a policy (ResourceScheduler).
+type Scheduler interface {
+	NodeAdded(*Node)
+	NodeRemoved(*Node)
+
+	// AppAdded adds an attempt; it then asks for its ApplicationMaster by Update.
+	AppAdded(*App) error
+
+	// AttemptRemoved ends an attempt: its containers and reservations go. AppRemoved
+	// follows when there will be no other attempt.
+	AttemptRemoved(*App)
+	AppRemoved(*App)
+
+	// Normalize rounds a request to what the policy gives.
+	Normalize(queue string, r Resource) Resource
+
+	// Update is the first half of a heartbeat of an ApplicationMaster: releases, asks
+	// and changes of the blacklist, in this order. Pull is the second: what was granted
+	// since the last call, and the headroom.
+	Update(a *App, asks []Ask, releases []*Container, refuse, forgive []int32)
+	Pull(a *App, into []*Container) ([]*Container, Resource)
+
+	// NodeUpdate books what a node reports, in the order of the lists, and then offers
+	// the node.
+	NodeUpdate(n *Node, launched []*Container, gone []Ended)
+}
