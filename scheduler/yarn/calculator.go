@@ -21,6 +21,7 @@ type calculator interface {
 	divide(cluster, a, b Resource) float32
 	ratio(a, b Resource) float32
 	divideUp(a Resource, by float32) Resource
+	divideWhole(a Resource, by int64) Resource // rounds up
 	// normalize rounds a request up to a multiple of the step, between the least and
 	// the most that is given.
 	normalize(r, least, most, step Resource) Resource
@@ -89,6 +90,10 @@ func (memoryOnly) available(free, request Resource) int64 { return free.MemoryMi
 
 func (memoryOnly) divideUp(a Resource, by float32) Resource {
 	return ofMemory(ceilDivFloat(a.MemoryMiB, by))
+}
+
+func (memoryOnly) divideWhole(a Resource, by int64) Resource {
+	return ofMemory(ceilDiv(a.MemoryMiB, by))
 }
 
 func (memoryOnly) normalize(r, least, most, step Resource) Resource {
@@ -182,6 +187,10 @@ func (dominant) ratio(a, b Resource) float32 {
 
 func (dominant) divideUp(a Resource, by float32) Resource {
 	return Resource{MemoryMiB: ceilDivFloat(a.MemoryMiB, by), VCores: ceilDivFloat(a.VCores, by)}
+}
+
+func (dominant) divideWhole(a Resource, by int64) Resource {
+	return Resource{MemoryMiB: ceilDiv(a.MemoryMiB, by), VCores: ceilDiv(a.VCores, by)}
 }
 
 func (dominant) normalize(r, least, most, step Resource) Resource {

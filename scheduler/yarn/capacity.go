@@ -101,9 +101,6 @@ func (s *capacity) wants(a *App, r Resource) {
 
 // demand books a change in what an application asks for.
 func (s *capacity) demand(a *App, d demand) {
-	if !d.any {
-		return
-	}
 	users := a.capacity.leaf.users
 	if d.idle && len(a.wanted) == 0 {
 		users.rests(a)
@@ -123,18 +120,11 @@ func (s *capacity) Update(a *App, asks []Ask, releases []*Container, refuse, for
 		return
 	}
 	changed := false
-	for _, ask := range asks {
-		ask.Size = s.Normalize(a.Queue, ask.Size)
-		d := a.update(ask)
+	a.updateAll(asks, func(r Resource) Resource { return s.Normalize(a.Queue, r) }, func(d demand) {
 		s.demand(a, d)
-		changed = changed || d.any
-	}
-	for _, n := range refuse {
-		a.refused[n] = true
-	}
-	for _, n := range forgive {
-		delete(a.refused, n)
-	}
+		changed = true
+	})
+	a.refuse(refuse, forgive)
 	if l := a.capacity.leaf; changed && l.bySize && !a.Waits() {
 		l.reorder(a)
 	}
@@ -305,3 +295,9 @@ func (s *capacity) give(n *Node, p assignment, c *Container) {
 	n.occupy(c)
 	s.listener.Allocated(c)
 }
+
+// Largest implements Scheduler.
+func (s *capacity) Largest() Resource { return s.largest(s.most) }
+
+// CountsVCores implements Scheduler.
+func (s *capacity) CountsVCores() bool { return s.calc == calculator(dominant{}) }

@@ -176,7 +176,7 @@ func (m *capacityUsers) compute() Resource {
 		current = consumed.Plus(least)
 	}
 	even := c.divideUp(m.usedActive.Plus(least), m.weight)
-	floor := c.divideUp(times(current, float64(m.percent)), 100)
+	floor := c.divideWhole(times(current, float64(m.percent)), 100)
 	limit := greater(c, total, even, floor)
 	most := times(guaranteed, float64(m.factor))
 	return c.roundUp(lesser(c, total, limit, most), least)

@@ -37,7 +37,8 @@ type Container struct {
 	Node     int32 // index of the node in the cluster
 	Size     Resource
 	Priority Priority
-	Row      int32 // for whoever records containers
+	What     string // runs in it: for records
+	Row      int32  // for whoever records containers
 
 	app      *App
 	node     *Node
@@ -126,6 +127,16 @@ func (a *App) prepare() {
 	a.chances = make(map[Priority]int32)
 	a.retries = make(map[Priority]int32)
 	a.bookings = make(map[Priority]*bookings)
+}
+
+// refuse changes the nodes that the application refuses.
+func (a *App) refuse(more, less []int32) {
+	for _, n := range more {
+		a.refused[n] = true
+	}
+	for _, n := range less {
+		delete(a.refused, n)
+	}
 }
 
 // newContainer makes a container without a number.
@@ -330,4 +341,17 @@ func report(n *Node, launched []*Container, gone []Ended, complete func(*Contain
 		complete(g.Container, g.Exit, false)
 		n.vacate(g.Container, true)
 	}
+}
+
+// largest bounds a configured maximum by the largest node
+// (ClusterNodeTracker.getMaxAllowedAllocation).
+func (c *cluster) largest(most Resource) Resource {
+	if len(c.nodes) == 0 {
+		return most
+	}
+	var node Resource
+	for _, n := range c.nodes {
+		node = node.Max(n.Total)
+	}
+	return most.Min(node)
 }

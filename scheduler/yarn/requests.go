@@ -108,7 +108,6 @@ func (r *requests) unwant(p Priority) {
 // demand is a change in what an application asks for.
 type demand struct {
 	less, more Resource
-	any        bool // a count of Any was among the asks
 	active     bool // the application has turned from wanting nothing at a priority to wanting
 	idle       bool // a count of Any was set to 0
 }
@@ -125,7 +124,7 @@ func (r *requests) update(ask Ask) demand {
 		t.put(ask)
 		return demand{}
 	}
-	d := demand{any: true, more: ask.Size.Times(int64(ask.Count))}
+	d := demand{more: ask.Size.Times(int64(ask.Count))}
 	before := int32(0)
 	if last := t.ask(Any); last != nil {
 		before = last.Count
@@ -143,6 +142,22 @@ func (r *requests) update(ask Ask) demand {
 		d.active = true
 	}
 	return d
+}
+
+// updateAll books the asks of one heartbeat, those of hosts and racks first: an Any
+// count of 0 drops them too. It calls changed for each ask of Any.
+func (r *requests) updateAll(asks []Ask, normal func(Resource) Resource, changed func(demand)) {
+	for _, any := range [2]bool{false, true} {
+		for _, ask := range asks {
+			if (ask.Place == Any) != any {
+				continue
+			}
+			ask.Size = normal(ask.Size)
+			if d := r.update(ask); any {
+				changed(d)
+			}
+		}
+	}
 }
 
 // take books one container that was given: the entries of its node, rack and Any that
@@ -175,15 +190,12 @@ func (r *requests) take(p Priority, near locality, host, rack Place) []Ask {
 
 // giveBack asks again for a container that ended before its application knew of it.
 func (r *requests) giveBack(lowered []Ask) demand {
-	var total demand
+	var last demand
 	for _, ask := range lowered {
 		ask.Count = r.tables[ask.Priority].count(ask.Place) + 1
-		d := r.update(ask)
-		if d.any {
-			total = d
-		}
+		last = r.update(ask) // Any comes last
 	}
-	return total
+	return last
 }
 
 // has reports whether a container of a locality may still be taken on a node

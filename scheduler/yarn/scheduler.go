@@ -16,6 +16,11 @@ type Scheduler interface {
 	// Normalize rounds a request to what the policy gives.
 	Normalize(queue string, r Resource) Resource
 
+	// Largest is the largest container given; CountsVCores tells whether virtual cores
+	// bound what is given (getSchedulingResourceTypes).
+	Largest() Resource
+	CountsVCores() bool
+
 	// Update is the first half of a heartbeat of an ApplicationMaster: releases, asks
 	// and changes of the blacklist, in this order. Pull is the second: what was granted
 	// since the last call, and the headroom.

@@ -5,50 +5,44 @@ package yarn
 
 import (
 	"github.com/slotwave/slotwave/model"
+	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// Place names where a container is asked for: a host, a rack or any node. Numbers
-// stand for names; Master.Place gives them out, also for names that no node bears.
-type Place int32
+// What the two sides of a heartbeat name is named by the policies.
+type (
+	// Place names where a container is asked for: a host, a rack or any node.
+	// Master.Place gives the numbers out, also for names that no node bears.
+	Place = policy.Place
 
-// Any is the place that every node matches ("*", ResourceRequest.ANY).
-const Any Place = 0
+	// Priority of a request; the smaller number goes first.
+	Priority = policy.Priority
 
-// Priority of a request; the smaller number goes first.
-type Priority int32
+	// Ask is one ResourceRequest; its count is absolute.
+	Ask = policy.Ask
 
-// Ask is one ResourceRequest. Its count is absolute: it takes the place of the count
-// that the ResourceManager holds for the same priority and place.
-type Ask struct {
-	Priority Priority
-	Place    Place
-	Size     model.Resource
-	Count    int32
-	Strict   bool // locality may not be relaxed beyond this place (relaxLocality false)
-}
+	// Container is a grant. Its application may read it and hold it as its own key,
+	// and names what runs in it before Launch.
+	Container = policy.Container
 
-// Container is a grant. Its application may read it and hold it as its own key; only
-// the ResourceManager makes one.
-type Container struct {
-	Number   int32 // within the attempt of the application, in order of creation; the AM's is 1
-	Node     int32 // index of the node in the cluster
-	Size     model.Resource
-	Priority Priority
-}
+	// Exit says how a container ended.
+	Exit = policy.Exit
 
-// Exit says how a container ended (ContainerExitStatus).
-type Exit int32
+	// Ended is a container of which the ResourceManager has learnt the end.
+	Ended = policy.Ended
+)
+
+// Any is the place that every node matches.
+const Any = policy.Any
 
 // Exit states.
 const (
-	Success       Exit = 0
-	Aborted       Exit = -100 // released, lost with its node, or its application has ended
-	Preempted     Exit = -102
-	KilledByAM    Exit = -105 // KILLED_BY_APPMASTER
-	KilledByRM    Exit = -106 // KILLED_BY_RESOURCEMANAGER
-	Unreserved    Exit = -999 // a reservation that was given up: never told to the application
-	ProcessFailed Exit = 1
+	Success       = policy.Success
+	ProcessFailed = policy.ProcessFailed
+	Aborted       = policy.Aborted
+	Preempted     = policy.Preempted
+	KilledByAM    = policy.KilledByAM
+	KilledByRM    = policy.KilledByRM
 )
 
 // AllocateRequest is what a heartbeat of an ApplicationMaster carries. The asks are
@@ -58,12 +52,6 @@ type AllocateRequest struct {
 	Releases  []*Container
 	Blacklist []int32 // nodes that the application refuses from now on
 	Forgive   []int32 // nodes that it takes again
-}
-
-// Ended is a container of which the ResourceManager has learnt the end.
-type Ended struct {
-	Container *Container
-	Exit      Exit
 }
 
 // NodeReport tells that a node was lost or came back.

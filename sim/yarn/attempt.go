@@ -1,0 +1,271 @@
+package yarn
+
+import (
+	policy "github.com/slotwave/slotwave/scheduler/yarn"
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// application is a submission and its life in the ResourceManager (RMAppImpl).
+type application struct {
+	Submission
+	rm       *ResourceManager
+	id       int32
+	failures int
+	attempt  *attempt
+	record   ApplicationRecord
+}
+
+// attempt is one attempt of an application, and its Master (RMAppAttemptImpl).
+type attempt struct {
+	app     *application
+	rm      *ResourceManager
+	number  int
+	book    *policy.App
+	program Application
+	am      *Container
+
+	started    bool // the program runs
+	lost       bool // its process is gone
+	over       bool // the scheduler has dropped it
+	said       bool // the final state was told once
+	succeeded  bool
+	unregister bool
+	heard      engine.Time
+
+	ended   []endedAt // by node, since the last pull
+	slots   int       // of the hash map of nodes that they wait in
+	answer  AllocateResponse
+	changed []NodeReport
+}
+
+// endedAt are containers of one node whose end the ApplicationMaster does not know.
+type endedAt struct {
+	node *policy.Node
+	list []Ended
+}
+
+// submit brings an application to the scheduler.
+func (p *application) submit() {
+	p.id = p.rm.nextID
+	p.rm.nextID++
+	p.record.Submitted = p.rm.Now()
+	p.newAttempt()
+	p.rm.settle()
+}
+
+// newAttempt adds an attempt and asks for its ApplicationMaster: one container of
+// priority 0 anywhere (RMAppAttemptImpl.ScheduleTransition).
+func (p *application) newAttempt() {
+	n := 1
+	if p.attempt != nil {
+		n = p.attempt.number + 1
+	}
+	a := &attempt{app: p, rm: p.rm, number: n, slots: 16}
+	p.attempt = a
+	a.book = &policy.App{
+		ID: p.id, Name: p.Name, User: p.User, Queue: p.Queue, Priority: p.Priority,
+		Size: p.AM, Start: int64(p.rm.Now()),
+	}
+	a.program = p.New(n)
+	p.rm.attempts[a.book] = a
+	if err := p.rm.sched.AppAdded(a.book); err != nil {
+		p.rm.fail(err)
+		return
+	}
+	p.rm.sched.Update(a.book, []Ask{{Place: Any, Size: p.AM, Count: 1}}, nil, nil, nil)
+}
+
+// amAllocated pulls the container of the ApplicationMaster and launches it
+// (AMContainerAllocatedTransition, AMLauncher).
+func (a *attempt) amAllocated() {
+	granted, _ := a.rm.sched.Pull(a.book, nil)
+	if len(granted) == 0 || a.over {
+		return
+	}
+	a.am = granted[0]
+	a.am.What = "am"
+	now := a.rm.Now()
+	r := &a.app.record
+	r.AMNode, r.AMAllocated, r.Attempts = a.am.Node, a.rm.rows[a.am.Row].Allocated, a.number
+	r.AMStarted, r.Registered, r.Unregistered, r.Ended = None, None, None, None
+	a.heard = now
+	if a.rm.nodes[a.am.Node].start(a.am, a) {
+		a.rm.agenda.at(now+a.app.Launch, a.start)
+	}
+}
+
+// start runs the program: it registers in the same instant, and beats one heartbeat
+// later (MRAppMaster, RMCommunicator).
+func (a *attempt) start() {
+	if a.lost || a.over {
+		return
+	}
+	a.started = true
+	now := a.rm.Now()
+	a.app.record.AMStarted, a.app.record.Registered = now, now
+	a.heard = now
+	a.rm.agenda.at(now+a.app.Interval, a.beat)
+	a.program.Start(a)
+	a.rm.settle()
+}
+
+func (a *attempt) beat() {
+	if a.lost || a.over || !a.program.Beating() {
+		return
+	}
+	a.rm.agenda.at(a.rm.Now()+a.app.Interval, a.beat)
+	a.program.Beat()
+	a.rm.settle()
+}
+
+// lose ends the process of the ApplicationMaster.
+func (a *attempt) lose() {
+	if a.lost {
+		return
+	}
+	a.lost = true
+	if a.started {
+		a.program.Lost()
+	}
+}
+
+// containerEnded keeps the end of a container for the next answer. The end of the
+// ApplicationMaster's own is the end of the attempt.
+func (a *attempt) containerEnded(c *Container, exit Exit) {
+	if c == a.am {
+		a.rm.post(func() { a.amEnded(exit) })
+		return
+	}
+	n := a.rm.nodes[c.Node].book
+	for i := range a.ended {
+		if a.ended[i].node == n {
+			a.ended[i].list = append(a.ended[i].list, Ended{Container: c, Exit: exit})
+			return
+		}
+	}
+	a.ended = append(a.ended, endedAt{n, []Ended{{Container: c, Exit: exit}}})
+	if len(a.ended) >= a.slots*3/4 {
+		a.slots *= 2
+	}
+}
+
+// amEnded ends the attempt. Without a final state it has failed, and another one is
+// made while the application may have one; a lost node's is no failure of its own
+// (RMAppAttemptImpl.AMContainerCrashedTransition, RMAppImpl.AttemptFailedTransition).
+func (a *attempt) amEnded(exit Exit) {
+	if a.over {
+		return
+	}
+	a.over = true
+	a.lose()
+	p := a.app
+	sched := a.rm.sched
+	again := !a.unregister
+	if again && exit != Aborted && exit != Preempted {
+		p.failures++
+		again = p.failures < p.Attempts
+	}
+	sched.AttemptRemoved(a.book)
+	delete(a.rm.attempts, a.book)
+	if again {
+		p.newAttempt()
+		return
+	}
+	sched.AppRemoved(a.book)
+	p.record.Ended = a.rm.Now()
+	p.record.Succeeded = a.unregister && a.succeeded
+	a.rm.over++
+}
+
+// Now implements Master.
+func (a *attempt) Now() engine.Time { return a.rm.Now() }
+
+// Registered implements Master.
+func (a *attempt) Registered() Registration {
+	return Registration{Node: a.am.Node, Largest: a.rm.sched.Largest(), VCores: a.rm.sched.CountsVCores()}
+}
+
+// At implements Master.
+func (a *attempt) At(when engine.Time, do func()) Timer {
+	return a.rm.agenda.at(when, func() {
+		do()
+		a.rm.settle()
+	})
+}
+
+// Place implements Master.
+func (a *attempt) Place(name string) Place { return a.rm.place(name) }
+
+// HostOf implements Master.
+func (a *attempt) HostOf(node int32) Place { return a.rm.nodes[node].book.Host }
+
+// RackOf implements Master.
+func (a *attempt) RackOf(node int32) Place { return a.rm.nodes[node].book.Rack }
+
+// Allocate implements Master (DefaultAMSProcessor.allocate).
+func (a *attempt) Allocate(q AllocateRequest) AllocateResponse {
+	if a.lost || a.over {
+		return AllocateResponse{}
+	}
+	a.heard = a.rm.Now()
+	r := &a.answer
+	r.Ended = r.Ended[:0]
+	ended := a.ended
+	a.ended = nil
+	a.rm.sched.Update(a.book, q.Asks, q.Releases, q.Blacklist, q.Forgive)
+	r.Granted, r.Headroom = a.rm.sched.Pull(a.book, r.Granted[:0])
+	policy.SortNodes(ended, a.slots, func(e endedAt) *policy.Node { return e.node })
+	for _, e := range ended {
+		r.Ended = append(r.Ended, e.list...)
+	}
+	r.Nodes = append(r.Nodes[:0], a.changed...)
+	a.changed = a.changed[:0]
+	r.Cluster = a.rm.usable
+	return *r
+}
+
+// Launch implements Master.
+func (a *attempt) Launch(c *Container) bool {
+	a.rm.rows[c.Row].What = c.What
+	if a.lost {
+		return false
+	}
+	return a.rm.nodes[c.Node].start(c, a)
+}
+
+// Ended implements Master.
+func (a *attempt) Ended(c *Container, exit Exit) {
+	n := a.rm.nodes[c.Node]
+	if p := n.find(c); p != nil && !p.killed {
+		n.end(c, exit)
+	}
+}
+
+// Stop implements Master.
+func (a *attempt) Stop(c *Container) {
+	n := a.rm.nodes[c.Node]
+	n.kill(n.find(c), KilledByAM)
+}
+
+// Unregister implements Master (ApplicationMasterService.finishApplicationMaster).
+func (a *attempt) Unregister(success bool) bool {
+	if a.lost || a.over {
+		return true
+	}
+	if !a.said {
+		a.said, a.succeeded = true, success
+		a.unregister = true
+		return false
+	}
+	a.app.record.Unregistered = a.rm.Now()
+	return true
+}
+
+// Exit implements Master.
+func (a *attempt) Exit() {
+	if a.lost {
+		return
+	}
+	a.lost = true
+	a.rm.nodes[a.am.Node].end(a.am, Success)
+}

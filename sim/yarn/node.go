@@ -1,0 +1,137 @@
+package yarn
+
+import (
+	"slices"
+
+	policy "github.com/slotwave/slotwave/scheduler/yarn"
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// node is a NodeManager, and what the ResourceManager's side of its heartbeats keeps
+// (NodeStatusUpdaterImpl, RMNodeImpl).
+type node struct {
+	rm   *ResourceManager
+	book *policy.Node
+	dies engine.Time
+
+	running []*process // in order of start
+	gone    []Ended    // since the last heartbeat
+	beat    call
+	early   bool // a heartbeat out of turn is due in this instant
+	dead    bool // it has died
+	lost    bool // the ResourceManager has given it up
+
+	clean    []*Container // to be killed, by the next answer
+	heard    engine.Time  // last heartbeat
+	launched []*Container // reused
+}
+
+// process is a container's process on a node.
+type process struct {
+	c        *Container
+	attempt  *attempt
+	reported bool // running
+	killed   bool
+}
+
+// register makes the node known; it heartbeats at once.
+func (n *node) register() {
+	n.rm.sched.NodeAdded(n.book)
+	n.rm.settle()
+	n.heartbeat()
+}
+
+// start runs a container on the node. It reports whether the node answers.
+func (n *node) start(c *Container, a *attempt) bool {
+	if n.dead {
+		return false
+	}
+	n.running = append(n.running, &process{c: c, attempt: a})
+	n.rm.rows[c.Row].Start = n.rm.Now()
+	return true
+}
+
+func (n *node) find(c *Container) *process {
+	for _, p := range n.running {
+		if p.c == c {
+			return p
+		}
+	}
+	return nil
+}
+
+// end books the end of a process, and calls for a heartbeat in this instant: its
+// period begins anew from there (ContainerImpl.ContainerDoneTransition).
+func (n *node) end(c *Container, exit Exit) {
+	if n.dead {
+		return
+	}
+	i := slices.IndexFunc(n.running, func(p *process) bool { return p.c == c })
+	if i < 0 {
+		return
+	}
+	n.running = slices.Delete(n.running, i, i+1)
+	n.gone = append(n.gone, Ended{Container: c, Exit: exit})
+	n.rm.rows[c.Row].End = n.rm.Now()
+	if !n.early {
+		n.early = true
+		n.beat.Stop()
+		n.beat = n.rm.agenda.at(n.rm.Now(), n.heartbeat)
+	}
+}
+
+// kill stops a process; it is gone after the kill delay.
+func (n *node) kill(p *process, exit Exit) {
+	if p == nil || p.killed || n.dead {
+		return
+	}
+	p.killed = true
+	if p.c.AM() {
+		p.attempt.lose()
+	} else {
+		p.attempt.program.Killed(p.c)
+	}
+	n.rm.agenda.at(n.rm.Now()+n.rm.config.Kill, func() { n.end(p.c, exit) })
+}
+
+// heartbeat reports and takes orders. The answer is made before the report is read: a
+// kill that follows from the report leaves with the next answer
+// (ResourceTrackerService.nodeHeartbeat).
+func (n *node) heartbeat() {
+	n.early = false
+	n.beat.Stop()
+	orders := n.clean
+	n.clean = nil
+	gone := n.gone
+	n.gone = nil
+	n.launched = n.launched[:0]
+	for _, p := range n.running {
+		if !p.reported {
+			p.reported = true
+			n.launched = append(n.launched, p.c)
+		}
+	}
+	n.heard = n.rm.Now()
+	n.beat = n.rm.agenda.at(n.rm.Now()+n.rm.config.Heartbeat, n.heartbeat)
+	for _, c := range orders {
+		n.kill(n.find(c), KilledByRM)
+	}
+	if !n.lost {
+		n.rm.sched.NodeUpdate(n.book, n.launched, gone)
+	}
+	n.rm.settle()
+}
+
+// die silences the node: nothing on it ends any more, and it sends no heartbeat.
+func (n *node) die() {
+	n.dead = true
+	n.beat.Stop()
+	for _, p := range n.running {
+		if p.c.AM() {
+			p.attempt.lose()
+		} else {
+			p.attempt.program.Died(p.c)
+		}
+	}
+	n.rm.settle()
+}

@@ -1,0 +1,258 @@
+package yarn
+
+import (
+	"github.com/slotwave/slotwave/model"
+	policy "github.com/slotwave/slotwave/scheduler/yarn"
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// None is the instant of what has not happened.
+const None engine.Time = -1
+
+// NodeConfig describes one node.
+type NodeConfig struct {
+	Name, Rack string
+	Total      model.Resource
+	First      engine.Time // it registers and heartbeats
+	Dies       engine.Time // or engine.Never
+}
+
+// Config describes a cluster and its work.
+type Config struct {
+	Nodes     []NodeConfig
+	Scheduler func(policy.Listener) (policy.Scheduler, error)
+	Heartbeat engine.Time // of nodes
+	Kill      engine.Time // from an order to kill until the process is gone
+	Expiry    engine.Time // of a silent node; looked at every third of it
+	AMExpiry  engine.Time // of a silent ApplicationMaster, likewise
+	Work      []Submission
+}
+
+// Row is what is recorded of one container or reservation.
+type Row struct {
+	Application string
+	Attempt     int // of the ApplicationMaster
+	Number      int32
+	What        string
+	Node        int32
+	Size        model.Resource
+	Priority    Priority
+	Reserved    engine.Time
+	Allocated   engine.Time
+	Acquired    engine.Time
+	Start, End  engine.Time // of the process
+	Freed       engine.Time // for the scheduler
+	Exit        Exit
+}
+
+// ApplicationRecord is what is recorded of one application, by its last attempt.
+type ApplicationRecord struct {
+	Submitted    engine.Time
+	AMNode       int32
+	AMAllocated  engine.Time
+	AMStarted    engine.Time
+	Registered   engine.Time
+	Unregistered engine.Time
+	Ended        engine.Time // the ResourceManager's final state
+	Attempts     int
+	Succeeded    bool
+}
+
+// ResourceManager runs a cluster. It does everything that follows from one event
+// before the next one: the scheduler's work, then what its decisions cause, in the
+// order of the causes.
+type ResourceManager struct {
+	config Config
+	engine *engine.Engine
+	agenda agenda
+	sched  policy.Scheduler
+	err    error
+
+	nodes    []*node
+	usable   int
+	places   map[string]Place
+	apps     []*application
+	attempts map[*policy.App]*attempt
+	nextID   int32
+	over     int // applications that have ended
+	rows     []Row
+	posts    []func()
+}
+
+// New makes a ResourceManager at time 0. Registrations come first in the order of
+// events, then deaths of nodes, then submissions.
+func New(c Config) (*ResourceManager, error) {
+	rm := &ResourceManager{
+		config: c, engine: engine.New(), nextID: 1,
+		places: map[string]Place{"*": Any}, attempts: make(map[*policy.App]*attempt),
+	}
+	rm.agenda.e = rm.engine
+	var err error
+	if rm.sched, err = c.Scheduler(rm); err != nil {
+		return nil, err
+	}
+	for i, n := range c.Nodes {
+		rm.addNode(int32(i), n)
+	}
+	rm.watch()
+	for i := range rm.nodes {
+		if n := rm.nodes[i]; n.dies != engine.Never {
+			rm.agenda.at(n.dies, n.die)
+		}
+	}
+	for i := range c.Work {
+		p := &application{Submission: c.Work[i], rm: rm}
+		rm.apps = append(rm.apps, p)
+		rm.agenda.at(p.At, p.submit)
+	}
+	return rm, nil
+}
+
+func (rm *ResourceManager) addNode(i int32, c NodeConfig) {
+	n := &node{rm: rm, dies: c.Dies, heard: None, book: &policy.Node{
+		Index: i, Name: c.Name, Host: rm.place(c.Name), Rack: rm.place(c.Rack), Total: c.Total,
+	}}
+	rm.nodes = append(rm.nodes, n)
+	rm.usable++
+	rm.agenda.at(c.First, n.register)
+}
+
+// place returns the number of a name.
+func (rm *ResourceManager) place(name string) Place {
+	p, ok := rm.places[name]
+	if !ok {
+		p = Place(len(rm.places))
+		rm.places[name] = p
+	}
+	return p
+}
+
+// watch looks for silent nodes and ApplicationMasters every third of their interval
+// (AbstractLivelinessMonitor). While no node dies none is ever silent.
+func (rm *ResourceManager) watch() {
+	for _, n := range rm.nodes {
+		if n.dies != engine.Never {
+			rm.every(rm.config.Expiry/3, rm.checkNodes)
+			rm.every(rm.config.AMExpiry/3, rm.checkMasters)
+			return
+		}
+	}
+}
+
+func (rm *ResourceManager) every(period engine.Time, do func()) {
+	var again func()
+	again = func() {
+		rm.agenda.at(rm.Now()+period, again)
+		do()
+		rm.settle()
+	}
+	rm.agenda.at(period, again)
+}
+
+// checkNodes gives up nodes that were silent for too long
+// (NMLivelinessMonitor, RMNodeImpl.DeactivateNodeTransition).
+func (rm *ResourceManager) checkNodes() {
+	for _, n := range rm.nodes {
+		if n.lost || n.heard == None || rm.Now() <= n.heard+rm.config.Expiry {
+			continue
+		}
+		n.lost = true
+		rm.usable--
+		rm.sched.NodeRemoved(n.book)
+		for _, p := range rm.apps {
+			if a := p.attempt; a != nil && !a.over {
+				a.changed = append(a.changed, NodeReport{Node: n.book.Index})
+			}
+		}
+	}
+}
+
+// checkMasters fails attempts whose ApplicationMaster was silent for too long.
+func (rm *ResourceManager) checkMasters() {
+	for _, p := range rm.apps {
+		if a := p.attempt; a != nil && a.am != nil && !a.over && rm.Now() > a.heard+rm.config.AMExpiry {
+			rm.post(func() { a.amEnded(KilledByRM) })
+		}
+	}
+}
+
+// Now returns the present instant.
+func (rm *ResourceManager) Now() engine.Time { return rm.engine.Now() }
+
+// post leaves something to the dispatcher: it runs after the scheduler's present work.
+func (rm *ResourceManager) post(do func()) { rm.posts = append(rm.posts, do) }
+
+// settle runs what was posted until nothing is left.
+func (rm *ResourceManager) settle() {
+	for i := 0; i < len(rm.posts); i++ {
+		rm.posts[i]()
+	}
+	rm.posts = rm.posts[:0]
+}
+
+func (rm *ResourceManager) fail(err error) {
+	if rm.err == nil {
+		rm.err = err
+	}
+}
+
+// Run simulates until all applications have ended, or until a limit.
+func (rm *ResourceManager) Run(limit engine.Time) error {
+	for rm.over < len(rm.apps) && rm.err == nil && rm.engine.StepBy(limit) {
+	}
+	return rm.err
+}
+
+// Rows returns the containers in the order of creation.
+func (rm *ResourceManager) Rows() []Row { return rm.rows }
+
+// Applications returns the records in the order of Config.Work.
+func (rm *ResourceManager) Applications() []ApplicationRecord {
+	out := make([]ApplicationRecord, len(rm.apps))
+	for i, p := range rm.apps {
+		out[i] = p.record
+	}
+	return out
+}
+
+// row records a container that has got its number.
+func (rm *ResourceManager) row(c *Container) *Row {
+	if c.Row < 0 {
+		a := rm.attempts[c.App()]
+		c.Row = int32(len(rm.rows))
+		rm.rows = append(rm.rows, Row{
+			Application: a.app.Name, Attempt: a.number, Number: c.Number, Node: c.Node, Size: c.Size, Priority: c.Priority,
+			Reserved: None, Allocated: None, Acquired: None, Start: None, End: None, Freed: None,
+		})
+	}
+	return &rm.rows[c.Row]
+}
+
+// Reserved implements policy.Listener.
+func (rm *ResourceManager) Reserved(c *Container) { rm.row(c).Reserved = rm.Now() }
+
+// Allocated implements policy.Listener. The first container of an attempt is its
+// ApplicationMaster's: it is pulled at once.
+func (rm *ResourceManager) Allocated(c *Container) {
+	rm.row(c).Allocated = rm.Now()
+	if a := rm.attempts[c.App()]; a.am == nil {
+		rm.rows[c.Row].What = "am"
+		rm.post(a.amAllocated)
+	}
+}
+
+// Acquired implements policy.Listener.
+func (rm *ResourceManager) Acquired(c *Container) { rm.row(c).Acquired = rm.Now() }
+
+// Finished implements policy.Listener.
+func (rm *ResourceManager) Finished(c *Container, exit Exit, tell bool) {
+	r := rm.row(c)
+	r.Freed, r.Exit = rm.Now(), exit
+	n := rm.nodes[c.Node]
+	if tell && !n.lost {
+		n.clean = append(n.clean, c)
+	}
+	if a := rm.attempts[c.App()]; exit != policy.Unreserved && a != nil {
+		a.containerEnded(c, exit)
+	}
+}
