@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,9 +118,29 @@ func (c *yarnCase) scheduler() func(policy.Listener) (policy.Scheduler, error) {
 		add(prefix, c.Scheduler.Capacity)
 		return func(l policy.Listener) (policy.Scheduler, error) { return policy.NewCapacity(p, l) }
 	}
-	return func(l policy.Listener) (policy.Scheduler, error) {
-		return nil, errors.New("fair is not here yet")
+	file := &policy.Allocations{Settings: texts(c.Scheduler.Fair), Queues: allocationQueues(c.Scheduler.Fair["queues"])}
+	return func(l policy.Listener) (policy.Scheduler, error) { return policy.NewFair(p, file, l) }
+}
+
+// texts keeps the settings of a queue or a file that are no queues.
+func texts(m map[string]any) map[string]string {
+	out := make(map[string]string)
+	for k, v := range m {
+		if k != "queues" {
+			out[k] = fmt.Sprint(v)
+		}
 	}
+	return out
+}
+
+func allocationQueues(v any) []policy.AllocationQueue {
+	m, _ := v.(map[string]any)
+	var list []policy.AllocationQueue
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		own, _ := m[name].(map[string]any)
+		list = append(list, policy.AllocationQueue{Name: name, Settings: texts(own), Queues: allocationQueues(own["queues"])})
+	}
+	return list
 }
 
 func (c *yarnCase) property(key string, unset int64) engine.Time {

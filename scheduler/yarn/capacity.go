@@ -77,7 +77,7 @@ func (s *capacity) NodeAdded(n *Node) {
 
 // NodeRemoved implements Scheduler (CapacityScheduler.removeNode).
 func (s *capacity) NodeRemoved(n *Node) {
-	for _, c := range slices.Clone(n.launched) {
+	for _, c := range n.byHash() {
 		s.complete(c, Aborted, true)
 		n.vacate(c, true)
 	}
@@ -173,7 +173,7 @@ func (s *capacity) unreserve(c *Container) bool {
 // NodeUpdate implements Scheduler (CapacityScheduler.nodeUpdate,
 // allocateContainersToNode).
 func (s *capacity) NodeUpdate(n *Node, launched []*Container, gone []Ended) {
-	report(n, launched, gone, s.complete)
+	report(launched, gone, s.complete, func(c *Container, byNode bool) { c.node.vacate(c, byNode) })
 	off, given := 0, 0
 	for first := true; first || s.multiple && (s.perBeat == -1 || given < s.perBeat); first = false {
 		a, ok := s.assignNode(n)

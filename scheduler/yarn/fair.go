@@ -1,3 +1,302 @@
 package yarn
 
-type fairApp struct{}
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// fair is the FairScheduler of 3.3.6.
+type fair struct {
+	cluster
+	root   *fairQueue
+	queues map[string]*fairQueue // by path
+	leafs  []*fairQueue          // in the order of creation
+	file   *Allocations
+
+	least, most, step Resource // of allocations
+	available         Resource // of the cluster, as of the last round of assignment
+	running           map[string]int
+	waiting           map[string][]*App // by user
+
+	update        int64 // ns between passes
+	stopUpdate    func()
+	multiple      bool // assignments per heartbeat
+	half          bool // as many as half of what is free at first
+	perBeat       int  // else so many; 0 or less: any number
+	bySize        bool
+	nodeThreshold float64 // of the nodes; negative: none
+	rackThreshold float64
+	continuous    bool
+	sleep         int64 // ns between rounds of continuous scheduling
+	nodeDelay     int64 // ns; negative: none
+	rackDelay     int64
+	reserveFrom   Resource
+	reservable    float32
+	onDemand      bool // queues that are not in the file are made
+	byUser        bool // the default queue is the user's own
+
+	preempts    bool
+	utilization float32
+	warn        int64 // ns from the choice of a victim to its end
+	recheck     int64 // ns until an application's starvation is looked at again
+	sparesAM    func(queue string) bool
+	starving    starving
+	books       map[*Node]*fairNode
+}
+
+// node returns what preemption keeps of a node.
+func (s *fair) node(n *Node) *fairNode {
+	b := s.books[n]
+	if b == nil {
+		b = &fairNode{}
+		s.books[n] = b
+	}
+	return b
+}
+
+// start runs the scheduler's threads.
+func (s *fair) start() {
+	s.schedule()
+	if s.continuous {
+		s.listener.After(0, s.visit)
+	}
+}
+
+// schedule sets the next update.
+func (s *fair) schedule() { s.stopUpdate = s.listener.After(s.update, s.pass) }
+
+// pass is one update: demands, shares and starvation (FairScheduler.update).
+func (s *fair) pass() {
+	s.stopUpdate()
+	s.root.updateDemand()
+	s.root.share = s.total
+	s.root.shareOut()
+	s.available = s.total.Minus(s.root.used)
+	if s.preempts && s.crowded() {
+		for _, q := range s.leafs {
+			s.findStarved(q)
+		}
+		s.preempt()
+	}
+	s.schedule()
+}
+
+// NodeAdded implements Scheduler.
+func (s *fair) NodeAdded(n *Node) {
+	s.addNode(n)
+	s.available = s.total.Minus(s.root.used)
+	s.listener.Post(s.pass)
+}
+
+// NodeRemoved implements Scheduler (FairScheduler.removeNode).
+func (s *fair) NodeRemoved(n *Node) {
+	for _, c := range n.byHash() {
+		s.complete(c, Aborted, true)
+		s.vacate(c, true)
+	}
+	if n.reserved != nil {
+		s.unreserve(n.reserved)
+	}
+	s.removeNode(n)
+	s.available = s.total.Minus(s.root.used)
+	s.listener.Post(s.pass)
+}
+
+// queueOf finds or makes the leaf queue of an application.
+func (s *fair) queueOf(name, user string) (*fairQueue, error) {
+	if name == "" || name == "default" {
+		name = "default"
+		if s.byUser {
+			name = user
+		}
+	}
+	path := name
+	if path != "root" && !strings.HasPrefix(path, "root.") {
+		path = "root." + path
+	}
+	q := s.queues[path]
+	if q == nil && !s.onDemand {
+		path = "root.default"
+		q = s.queues[path]
+	}
+	if q == nil {
+		q = s.make(path)
+	}
+	if q == nil || len(q.children) > 0 || q == s.root {
+		return nil, fmt.Errorf("queue %q: want a leaf of the fair scheduler's tree", name)
+	}
+	return q, nil
+}
+
+// AppAdded implements Scheduler (FairScheduler.addApplication, addApplicationAttempt).
+func (s *fair) AppAdded(a *App) error {
+	q, err := s.queueOf(a.Queue, a.User)
+	if err != nil {
+		return err
+	}
+	a.prepare()
+	a.fair = &fairApp{
+		app: a, s: s, queue: q, atShare: a.Start, levels: make(map[Priority]locality),
+		relaxed: make(map[Priority]int64), booked: make(map[Place]int),
+	}
+	if q.mayRun(a.User) {
+		q.run(a)
+	} else {
+		q.waiting = append(q.waiting, a)
+		s.waiting[a.User] = append(s.waiting[a.User], a)
+	}
+	return nil
+}
+
+// AttemptRemoved implements Scheduler.
+func (s *fair) AttemptRemoved(a *App) {
+	for _, c := range slices.Clone(a.live) {
+		s.complete(c, Aborted, true)
+	}
+	for _, p := range slices.Sorted(maps.Keys(a.bookings)) {
+		for _, c := range slices.Clone(a.bookings[p].list) {
+			s.unreserve(c)
+		}
+	}
+	a.stopped = true
+	clear(a.tables)
+	a.wanted = nil
+	a.fair.queue.leave(a)
+}
+
+// AppRemoved implements Scheduler.
+func (s *fair) AppRemoved(*App) {}
+
+// Normalize implements Scheduler (FairScheduler.getNormalizedResource).
+func (s *fair) Normalize(queue string, r Resource) Resource {
+	most := s.Largest()
+	for q := s.queues[queue]; q != nil; q = q.parent {
+		if q.largest != nil {
+			most = most.Min(*q.largest)
+			break
+		}
+	}
+	return dominant{}.normalize(r, s.least, most, s.step)
+}
+
+// Largest implements Scheduler.
+func (s *fair) Largest() Resource { return s.largest(s.most) }
+
+// CountsVCores implements Scheduler.
+func (s *fair) CountsVCores() bool { return true }
+
+// Update implements Scheduler (FairScheduler.allocate).
+func (s *fair) Update(a *App, asks []Ask, releases []*Container, refuse, forgive []int32) {
+	for _, c := range releases {
+		s.complete(c, Aborted, true)
+	}
+	if a.stopped {
+		return
+	}
+	a.updateAll(asks, func(r Resource) Resource { return s.Normalize(a.fair.queue.path, r) }, func(demand) {})
+	a.refuse(refuse, forgive)
+}
+
+// Pull implements Scheduler.
+func (s *fair) Pull(a *App, into []*Container) ([]*Container, Resource) {
+	into = a.pull(s.listener, into)
+	free := s.total.Minus(s.root.used)
+	for _, n := range s.nodes {
+		if a.refused[n.Index] {
+			free = free.Minus(n.free).Max(Resource{})
+		}
+	}
+	return into, a.fair.queue.headroom(free)
+}
+
+// complete ends a container or a reservation (FairScheduler.completedContainerInternal).
+func (s *fair) complete(c *Container, exit Exit, tell bool) {
+	if c.state == reserved {
+		s.unreserve(c)
+		return
+	}
+	a := c.app
+	asks := c.asks
+	if a.finish(s.listener, c, exit, tell) {
+		a.fair.spare(c)
+		a.fair.queue.each(func(q *fairQueue) { q.used = q.used.Minus(c.Size) })
+	}
+	s.vacate(c, false)
+	s.available = s.total.Minus(s.root.used)
+	if asks != nil && !a.stopped {
+		c.asks = nil
+		a.giveBack(asks)
+	}
+}
+
+// vacate frees the node and forgets that the container was a victim there.
+func (s *fair) vacate(c *Container, byNode bool) {
+	if c.occupies {
+		b := s.node(c.node)
+		b.victims = remove(b.victims, c)
+	}
+	c.node.vacate(c, byNode)
+}
+
+func (s *fair) unreserve(c *Container) {
+	if c.app.fair.unbook(c) {
+		c.state = ended
+		s.listener.Finished(c, Unreserved, false)
+	}
+}
+
+// NodeUpdate implements Scheduler.
+func (s *fair) NodeUpdate(n *Node, launched []*Container, gone []Ended) {
+	report(launched, gone, s.complete, s.vacate)
+	s.offer(n)
+}
+
+// offer assigns containers on a node (FairScheduler.attemptScheduling).
+func (s *fair) offer(n *Node) {
+	if !n.usable {
+		return
+	}
+	s.assignFreed(n)
+	if r := n.reserved; r == nil || !r.app.fair.assignReserved(n) {
+		s.assignLoop(n)
+	}
+	s.available = s.total.Minus(s.root.used)
+}
+
+func (s *fair) assignLoop(n *Node) {
+	half := times(n.free, 0.5)
+	var sum Resource
+	for given := 1; n.reserved == nil; given++ {
+		r := s.root.assign(n)
+		if r == (Resource{}) {
+			return
+		}
+		sum = sum.Plus(r)
+		switch {
+		case !s.multiple:
+			return
+		case s.half && !sum.Within(half):
+			return
+		case !s.half && s.perBeat > 0 && given >= s.perBeat:
+			return
+		}
+	}
+}
+
+// visit offers all nodes with room, the emptiest first, and sleeps (continuous
+// scheduling). Of nodes with equally much free memory only the first is visited, as
+// in 3.3.6, where a sorted set of nodes holds one of each.
+func (s *fair) visit() {
+	list := slices.Clone(s.nodes)
+	SortNodes(list, hashSlots(0, len(s.nodes)), func(n *Node) *Node { return n })
+	slices.SortStableFunc(list, func(a, b *Node) int { return sign(b.free.MemoryMiB, a.free.MemoryMiB) })
+	list = slices.CompactFunc(list, func(a, b *Node) bool { return a.free.MemoryMiB == b.free.MemoryMiB })
+	for _, n := range list {
+		if s.least.Within(n.free) {
+			s.offer(n)
+		}
+	}
+	s.listener.After(s.sleep, s.visit)
+}

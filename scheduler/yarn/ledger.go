@@ -64,6 +64,7 @@ type Node struct {
 	free     Resource
 	reserved *Container
 	launched []*Container // that occupy memory, in order of allocation
+	slots    int          // of Hadoop's hash map of them
 	usable   bool
 }
 
@@ -74,6 +75,7 @@ func (n *Node) Free() Resource { return n.free }
 func (n *Node) occupy(c *Container) {
 	n.free = n.free.Minus(c.Size)
 	n.launched = append(n.launched, c)
+	n.slots = hashSlots(n.slots, len(n.launched))
 	c.occupies = true
 }
 
@@ -92,6 +94,7 @@ func (n *Node) vacate(c *Container, byNode bool) {
 // (SchedulerApplicationAttempt, AppSchedulingInfo).
 type App struct {
 	ID       int32 // of the application, in order of submission
+	Attempt  int32 // from 1
 	Name     string
 	User     string
 	Queue    string
@@ -201,12 +204,7 @@ type bookings struct {
 
 func (b *bookings) add(c *Container) {
 	b.list = append(b.list, c)
-	if b.slots == 0 {
-		b.slots = 16
-	}
-	for len(b.list) > b.slots*3/4 {
-		b.slots *= 2
-	}
+	b.slots = hashSlots(b.slots, len(b.list))
 }
 
 func (b *bookings) remove(c *Container) bool {
@@ -231,24 +229,6 @@ func (b *bookings) each(do func(*Container) bool) {
 	}
 }
 
-// slot is the place of a node's NodeId in a hash map of a size that is a power of two
-// (NodeId.hashCode, HashMap.hash).
-func (n *Node) slot(slots int) int {
-	const prime, port = 493217, 1234
-	h := uint32(0)
-	for _, c := range []byte(n.Name) {
-		h = h*31 + uint32(c)
-	}
-	h = (8501*uint32(prime)+h)*prime + port
-	h ^= h >> 16
-	return int(h & uint32(slots-1))
-}
-
-// SortNodes orders nodes as a hash map of NodeIds of a size lists them.
-func SortNodes[T any](list []T, slots int, node func(T) *Node) {
-	slices.SortStableFunc(list, func(x, y T) int { return node(x).slot(slots) - node(y).slot(slots) })
-}
-
 // Listener hears what a policy decides; the ResourceManager implements it.
 type Listener interface {
 	Reserved(*Container)  // a node was reserved for it
@@ -257,6 +237,15 @@ type Listener interface {
 	// Finished tells that a container has ended for the scheduler. If tell is set its
 	// node has to be told to kill it.
 	Finished(c *Container, exit Exit, tell bool)
+
+	// Nanos is the present instant. After calls do later, and returns what withdraws
+	// the call; Post calls it after what is under way.
+	Nanos() int64
+	After(nanos int64, do func()) (stop func())
+	Post(do func())
+
+	// Name is the name of a place.
+	Name(Place) string
 }
 
 // cluster is what every policy knows of the nodes.
@@ -333,13 +322,13 @@ func (c *Container) launched() {
 
 // report books what a node reports: first every container that it has begun to run,
 // then every one that has ended (AbstractYarnScheduler.nodeUpdate).
-func report(n *Node, launched []*Container, gone []Ended, complete func(*Container, Exit, bool)) {
+func report(launched []*Container, gone []Ended, complete func(*Container, Exit, bool), vacate func(*Container, bool)) {
 	for _, c := range launched {
 		c.launched()
 	}
 	for _, g := range gone {
 		complete(g.Container, g.Exit, false)
-		n.vacate(g.Container, true)
+		vacate(g.Container, true)
 	}
 }
 

@@ -1,6 +1,10 @@
 package yarn
 
-import "slices"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Place names where a container is asked for: a host, a rack or any node. Numbers
 // stand for names.
@@ -35,6 +39,7 @@ const (
 type table struct {
 	asks  map[Place]*Ask
 	rooms []*Ask // spare entries
+	slots int    // of Hadoop's hash map of names
 }
 
 func (t *table) ask(p Place) *Ask {
@@ -77,10 +82,25 @@ func (t *table) put(ask Ask) {
 		t.rooms = t.rooms[:n-1]
 		*a = ask
 		t.asks[ask.Place] = a
+		t.slots = concurrentSlots(t.slots, len(t.asks))
 		return
 	}
 	a := ask
 	t.asks[ask.Place] = &a
+	t.slots = concurrentSlots(t.slots, len(t.asks))
+}
+
+// byHash lists the asks in the order of Hadoop's hash map of names.
+func (t *table) byHash(l Listener) []*Ask {
+	list := slices.Collect(maps.Values(t.asks))
+	slices.SortFunc(list, func(a, b *Ask) int {
+		x, y := l.Name(a.Place), l.Name(b.Place)
+		if d := slotOf(stringHash(x), t.slots) - slotOf(stringHash(y), t.slots); d != 0 {
+			return d
+		}
+		return strings.Compare(x, y)
+	})
+	return list
 }
 
 // requests are what an application still asks for (AppSchedulingInfo, 3.3.6).
@@ -204,4 +224,14 @@ func (r *requests) has(p Priority, near locality, n *Node) bool {
 	t := r.tables[p]
 	return t.count(Any) > 0 &&
 		(near == offSwitch || t.count(n.Rack) > 0 && (near == rackLocal || t.count(n.Host) > 0))
+}
+
+// priorities lists the priorities that have a table, in the order of Hadoop's hash map
+// (SchedulerRequestKey.hashCode, Priority.hashCode).
+func (r *requests) priorities() []Priority {
+	prime := uint32(517861)
+	hash := func(p Priority) int { return slotOf(31*31*(9511*prime+uint32(p)), 16) }
+	list := slices.Sorted(maps.Keys(r.tables))
+	slices.SortStableFunc(list, func(a, b Priority) int { return hash(a) - hash(b) })
+	return list
 }

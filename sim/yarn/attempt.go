@@ -63,7 +63,7 @@ func (p *application) newAttempt() {
 	a := &attempt{app: p, rm: p.rm, number: n, slots: 16}
 	p.attempt = a
 	a.book = &policy.App{
-		ID: p.id, Name: p.Name, User: p.User, Queue: p.Queue, Priority: p.Priority,
+		ID: p.id, Attempt: int32(n), Name: p.Name, User: p.User, Queue: p.Queue, Priority: p.Priority,
 		Size: p.AM, Start: int64(p.rm.Now()),
 	}
 	a.program = p.New(n)

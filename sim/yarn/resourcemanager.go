@@ -71,6 +71,7 @@ type ResourceManager struct {
 	nodes    []*node
 	usable   int
 	places   map[string]Place
+	names    []string // of the places
 	apps     []*application
 	attempts map[*policy.App]*attempt
 	nextID   int32
@@ -84,7 +85,7 @@ type ResourceManager struct {
 func New(c Config) (*ResourceManager, error) {
 	rm := &ResourceManager{
 		config: c, engine: engine.New(), nextID: 1,
-		places: map[string]Place{"*": Any}, attempts: make(map[*policy.App]*attempt),
+		places: map[string]Place{"*": Any}, names: []string{"*"}, attempts: make(map[*policy.App]*attempt),
 	}
 	rm.agenda.e = rm.engine
 	var err error
@@ -123,6 +124,7 @@ func (rm *ResourceManager) place(name string) Place {
 	if !ok {
 		p = Place(len(rm.places))
 		rm.places[name] = p
+		rm.names = append(rm.names, name)
 	}
 	return p
 }
@@ -214,6 +216,23 @@ func (rm *ResourceManager) Applications() []ApplicationRecord {
 	}
 	return out
 }
+
+// Nanos implements policy.Listener.
+func (rm *ResourceManager) Nanos() int64 { return int64(rm.Now()) }
+
+// After implements policy.Listener.
+func (rm *ResourceManager) After(nanos int64, do func()) (stop func()) {
+	return rm.agenda.at(rm.Now()+engine.Time(nanos), func() {
+		do()
+		rm.settle()
+	}).Stop
+}
+
+// Post implements policy.Listener.
+func (rm *ResourceManager) Post(do func()) { rm.post(do) }
+
+// Name implements policy.Listener.
+func (rm *ResourceManager) Name(p Place) string { return rm.names[p] }
 
 // row records a container that has got its number.
 func (rm *ResourceManager) row(c *Container) *Row {

@@ -1,0 +1,303 @@
+package yarn
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Allocations is the content of fair-scheduler.xml: settings of the whole, by element
+// name, and the queues below root.
+type Allocations struct {
+	Settings map[string]string
+	Queues   []AllocationQueue
+	UserApps map[string]string // maxRunningApps of users
+}
+
+// AllocationQueue is one queue element: its own settings by element name.
+type AllocationQueue struct {
+	Name     string
+	Settings map[string]string
+	Queues   []AllocationQueue
+}
+
+// amounts is a resource that may be given in percent of the cluster
+// (ConfigurableResource).
+type amounts struct {
+	fixed   Resource
+	percent *[2]float64
+}
+
+func (a amounts) of(cluster Resource) Resource {
+	if a.percent == nil {
+		return a.fixed
+	}
+	return Resource{
+		MemoryMiB: int64(float64(cluster.MemoryMiB) * a.percent[0]),
+		VCores:    int64(float64(cluster.VCores) * a.percent[1]),
+	}
+}
+
+// parseAmounts reads "12288 mb, 12 vcores", "memory-mb=12288, vcores=12", "50%" or
+// "50% memory, 20% cpu" (FairSchedulerConfiguration.parseResourceConfigValue).
+func parseAmounts(text string) (amounts, error) {
+	bad := fmt.Errorf("got %q: want amounts like \"12288 mb, 12 vcores\" or percentages like \"50%%\"", text)
+	a := amounts{fixed: unbounded}
+	t := strings.ToLower(strings.TrimSpace(text))
+	if strings.Contains(t, "%") {
+		p, ok := parsePercents(t)
+		if !ok {
+			return a, bad
+		}
+		a.percent = &p
+		return a, nil
+	}
+	found := false
+	for _, part := range strings.Split(t, ",") {
+		kind, number := amountOf(part)
+		n, err := strconv.ParseFloat(number, 64)
+		switch {
+		case err != nil || n < 0:
+			return a, bad
+		case strings.HasPrefix(kind, "m"):
+			a.fixed.MemoryMiB, found = int64(n), true
+		case strings.HasPrefix(kind, "v"):
+			a.fixed.VCores, found = int64(n), true
+		default:
+			return a, bad
+		}
+	}
+	if !found {
+		return a, bad
+	}
+	return a, nil
+}
+
+// amountOf splits "12 vcores" or "vcores=12".
+func amountOf(part string) (kind, number string) {
+	part = strings.TrimSpace(part)
+	if k, n, ok := strings.Cut(part, "="); ok {
+		return strings.TrimSpace(k), strings.TrimSpace(n)
+	}
+	i := strings.LastIndexAny(part, "0123456789.")
+	return strings.TrimSpace(part[i+1:]), strings.TrimSpace(part[:i+1])
+}
+
+func parsePercents(t string) ([2]float64, bool) {
+	var p [2]float64
+	parts := strings.Split(t, ",")
+	for _, part := range parts {
+		number, kind, ok := strings.Cut(part, "%")
+		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		kind = strings.TrimSpace(kind)
+		switch {
+		case !ok || err != nil || n < 0:
+			return p, false
+		case len(parts) == 1 && kind == "":
+			p[0], p[1] = n/100, n/100
+		case strings.HasPrefix(kind, "m"):
+			p[0] = n / 100
+		case strings.HasPrefix(kind, "c"), strings.HasPrefix(kind, "v"):
+			p[1] = n / 100
+		default:
+			return p, false
+		}
+	}
+	return p, true
+}
+
+// NewFair makes the FairScheduler of 3.3.6 from the properties of yarn-site.xml and an
+// allocation file (FairSchedulerConfiguration, AllocationFileLoaderService).
+func NewFair(p Properties, file *Allocations, l Listener) (Scheduler, error) {
+	const prefix = "yarn.scheduler.fair."
+	const ms = int64(1e6)
+	r := &reader{p: p}
+	s := &fair{
+		cluster: cluster{listener: l, racks: make(map[Place]int)},
+		queues:  make(map[string]*fairQueue), file: file,
+		running: make(map[string]int), waiting: make(map[string][]*App), books: make(map[*Node]*fairNode),
+		stopUpdate:    func() {},
+		update:        r.whole(prefix+"update-interval-ms", 500) * ms,
+		multiple:      r.flag(prefix+"assignmultiple", false),
+		half:          r.flag(prefix+"dynamic.max.assign", true),
+		perBeat:       int(r.whole(prefix+"max.assign", -1)),
+		bySize:        r.flag(prefix+"sizebasedweight", false),
+		nodeThreshold: float64(r.number(prefix+"locality.threshold.node", -1)),
+		rackThreshold: float64(r.number(prefix+"locality.threshold.rack", -1)),
+		continuous:    r.flag(prefix+"continuous-scheduling-enabled", false),
+		sleep:         r.whole(prefix+"continuous-scheduling-sleep-ms", 5) * ms,
+		nodeDelay:     r.whole(prefix+"locality-delay-node-ms", -1) * ms,
+		rackDelay:     r.whole(prefix+"locality-delay-rack-ms", -1) * ms,
+		reservable:    r.number(prefix+"reservable-nodes", 0.05),
+		onDemand:      r.flag(prefix+"allow-undeclared-pools", true),
+		byUser:        r.flag(prefix+"user-as-default-queue", true),
+		preempts:      r.flag(prefix+"preemption", false),
+		utilization:   r.number(prefix+"preemption.cluster-utilization-threshold", 0.8),
+		warn:          r.whole(prefix+"waitTimeBeforeKill", 15000) * ms,
+	}
+	s.sparesAM = func(queue string) bool {
+		return !r.flag(prefix+"am.preemption."+queue, r.flag(prefix+"am.preemption", true))
+	}
+	s.least, s.most = r.bounds()
+	s.step = Resource{
+		MemoryMiB: r.whole("yarn.scheduler.increment-allocation-mb", 1024),
+		VCores:    r.whole("yarn.scheduler.increment-allocation-vcores", 1),
+	}
+	s.reserveFrom = times(s.step, float64(r.number("yarn.scheduler.reservation-threshold.increment-multiple", 2)))
+	delay := 4 * r.whole("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", 1000) * ms
+	if s.continuous {
+		delay = 10 * s.sleep
+	}
+	s.recheck = s.warn + delay + r.whole(prefix+"waitTimeBeforeNextStarvationCheck", 10000)*ms
+	s.readQueues(r)
+	if r.err != nil {
+		return nil, r.err
+	}
+	s.start()
+	return s, nil
+}
+
+// readQueues makes root and the queues of the file.
+func (s *fair) readQueues(r *reader) {
+	s.root = s.newQueue(r, nil, "root", nil)
+	var add func(parent *fairQueue, list []AllocationQueue)
+	add = func(parent *fairQueue, list []AllocationQueue) {
+		for _, q := range list {
+			if parent == s.root && q.Name == "root" {
+				s.configure(r, s.root, q.Settings)
+				add(s.root, q.Queues)
+				continue
+			}
+			child := s.newQueue(r, parent, parent.path+"."+q.Name, q.Settings)
+			add(child, q.Queues)
+		}
+	}
+	add(s.root, s.file.Queues)
+	for _, path := range slices.Sorted(maps.Keys(s.queues)) {
+		if q := s.queues[path]; len(q.children) == 0 && q != s.root {
+			s.leafs = append(s.leafs, q)
+		}
+	}
+	slots := hashSlots(0, len(s.leafs))
+	slices.SortStableFunc(s.leafs, func(a, b *fairQueue) int {
+		return slotOf(stringHash(a.path), slots) - slotOf(stringHash(b.path), slots)
+	})
+}
+
+// newQueue makes a queue with the defaults of the file and its own settings.
+func (s *fair) newQueue(r *reader, parent *fairQueue, path string, own map[string]string) *fairQueue {
+	q := &fairQueue{s: s, path: path, parent: parent, maxAM: 0.5, minTimeout: math.MaxInt64, fairTimeout: math.MaxInt64, threshold: 0.5, preemptable: true}
+	q.weight, q.mostShare, q.maxApps = 1, amounts{fixed: unbounded}, math.MaxInt
+	q.atLeast = s.listener.Nanos()
+	defaults := map[string]string{}
+	if parent != nil {
+		parent.children = append(parent.children, q)
+		q.minTimeout, q.fairTimeout, q.threshold = parent.minTimeout, parent.fairTimeout, parent.threshold
+		defaults["maxAMShare"] = s.file.Settings["queueMaxAMShareDefault"]
+		defaults["maxRunningApps"] = s.file.Settings["queueMaxAppsDefault"]
+		defaults["maxResources"] = s.file.Settings["queueMaxResourcesDefault"]
+	} else {
+		defaults["minSharePreemptionTimeout"] = s.file.Settings["defaultMinSharePreemptionTimeout"]
+		defaults["fairSharePreemptionTimeout"] = s.file.Settings["defaultFairSharePreemptionTimeout"]
+		defaults["fairSharePreemptionThreshold"] = s.file.Settings["defaultFairSharePreemptionThreshold"]
+	}
+	defaults["schedulingPolicy"] = s.file.Settings["defaultQueueSchedulingPolicy"]
+	if defaults["schedulingPolicy"] == "" {
+		defaults["schedulingPolicy"] = "fair"
+	}
+	s.queues[path] = q
+	s.configure(r, q, defaults)
+	s.configure(r, q, own)
+	return q
+}
+
+// configure applies settings to a queue.
+func (s *fair) configure(r *reader, q *fairQueue, own map[string]string) {
+	for _, name := range sortedKeys(own) {
+		text := strings.TrimSpace(own[name])
+		if text == "" {
+			continue
+		}
+		if err := q.set(name, text); err != nil && r.err == nil {
+			r.err = fmt.Errorf("queue %s: %s: %w", q.path, name, err)
+		}
+	}
+}
+
+// set applies one setting of a queue (AllocationFileQueueParser).
+func (q *fairQueue) set(name, text string) error {
+	var err error
+	var a amounts
+	var f float64
+	number := func() float64 {
+		f, err = strconv.ParseFloat(text, 64)
+		if err != nil {
+			err = fmt.Errorf("got %q: want a number", text)
+		}
+		return f
+	}
+	seconds := func() int64 { return int64(number()) * 1e9 }
+	switch name {
+	case "minResources":
+		a, err = parseAmounts(text)
+		q.leastShare = a.fixed
+	case "maxResources":
+		q.mostShare, err = parseAmounts(text)
+	case "maxContainerAllocation":
+		a, err = parseAmounts(text)
+		q.largest = &a.fixed
+	case "weight":
+		q.weight = float32(number())
+	case "maxRunningApps":
+		q.maxApps = int(number())
+	case "maxAMShare":
+		q.maxAM = min(float32(number()), 1)
+	case "minSharePreemptionTimeout":
+		q.minTimeout = seconds()
+	case "fairSharePreemptionTimeout":
+		q.fairTimeout = seconds()
+	case "fairSharePreemptionThreshold":
+		q.threshold = min(max(float32(number()), 0), 1)
+	case "allowPreemptionFrom":
+		q.preemptable = text != "false"
+	case "schedulingPolicy", "schedulingMode":
+		if q.policy = sharingOf(text); q.policy == nil {
+			err = fmt.Errorf("got %q: want fair, drf or fifo", text)
+		}
+	}
+	return err
+}
+
+// make adds a queue that the file does not name, with the queues above it
+// (QueueManager.createQueue).
+func (s *fair) make(path string) *fairQueue {
+	up := path[:strings.LastIndex(path, ".")]
+	parent := s.queues[up]
+	if parent == nil {
+		if parent = s.make(up); parent == nil {
+			return nil
+		}
+		s.leafs = remove(s.leafs, parent)
+	}
+	if len(parent.apps)+len(parent.waiting) > 0 {
+		return nil
+	}
+	q := s.newQueue(&reader{}, parent, path, nil)
+	s.leafs = append(s.leafs, q)
+	return q
+}
+
+// userApps is how many applications of a user may run.
+func (s *fair) userApps(user string) int {
+	text := s.file.UserApps[user]
+	if text == "" {
+		text = s.file.Settings["userMaxAppsDefault"]
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+		return n
+	}
+	return math.MaxInt
+}

@@ -1,0 +1,258 @@
+package yarn
+
+import (
+	"math"
+	"slices"
+)
+
+// fairQueue is a queue of the FairScheduler (FSQueue, FSParentQueue, FSLeafQueue, 3.3.6).
+type fairQueue struct {
+	s        *fair
+	path     string
+	parent   *fairQueue
+	children []*fairQueue
+
+	policy      *sharing
+	weight      float32
+	leastShare  Resource
+	mostShare   amounts
+	largest     *Resource // maxContainerAllocation
+	maxApps     int
+	maxAM       float32 // share of the fair share; -1: no limit
+	minTimeout  int64   // ns
+	fairTimeout int64
+	threshold   float32 // of the fair share
+	preemptable bool
+
+	share, used, demand Resource
+	held                Resource // by reservations
+	runnable            int      // applications, here and below
+	apps                []*App   // runnable, in order of addition
+	waiting             []*App   // not runnable
+	amUsed              Resource
+	atLeast             int64 // last time at the minimum share
+}
+
+func (q *fairQueue) wish() Resource  { return q.demand }
+func (q *fairQueue) use() Resource   { return q.used }
+func (q *fairQueue) least() Resource { return q.leastShare }
+func (q *fairQueue) most() Resource  { return q.mostShare.of(q.s.total).Max(q.leastShare) }
+func (q *fairQueue) weigh() float32  { return q.weight }
+func (q *fairQueue) since() int64    { return 0 }
+func (q *fairQueue) label() string   { return q.path }
+func (q *fairQueue) running() bool   { return q.runnable > 0 }
+func (q *fairQueue) fair() *Resource { return &q.share }
+
+func (q *fairQueue) each(do func(*fairQueue)) {
+	for ; q != nil; q = q.parent {
+		do(q)
+	}
+}
+
+// updateDemand sums the demands from below, up to the maximum of the queue.
+func (q *fairQueue) updateDemand() {
+	var sum Resource
+	for _, c := range q.children {
+		c.updateDemand()
+		sum = sum.Plus(c.demand)
+	}
+	for _, a := range q.apps {
+		a.fair.updateDemand()
+		sum = sum.Plus(a.fair.demand)
+	}
+	for _, a := range q.waiting {
+		a.fair.updateDemand()
+		sum = sum.Plus(a.fair.demand)
+	}
+	q.demand = sum.Min(q.most())
+}
+
+// shareOut divides the queue's share among what is in it (updateInternal).
+func (q *fairQueue) shareOut() {
+	var list []schedulable
+	for _, c := range q.children {
+		list = append(list, c)
+	}
+	for _, a := range q.apps {
+		list = append(list, a.fair)
+	}
+	q.policy.share(list, q.share)
+	for _, c := range q.children {
+		c.shareOut()
+	}
+}
+
+// assign gives or reserves one container on a node (assignContainer).
+func (q *fairQueue) assign(n *Node) Resource {
+	if n.reserved != nil || !q.used.Within(q.most()) {
+		return Resource{}
+	}
+	for _, c := range ordered(q.policy, q.s.total, q.children) {
+		if r := c.assign(n); r != (Resource{}) {
+			return r
+		}
+	}
+	for _, a := range q.wanting(func(*fairApp) bool { return true }) {
+		if a.app.refused[n.Index] {
+			continue
+		}
+		if r := a.assign(n); r != (Resource{}) {
+			return r
+		}
+	}
+	return Resource{}
+}
+
+// wanting lists in order the runnable applications whose demand as of the last update
+// differs from their use (FSLeafQueue.fetchAppsWithDemand).
+func (q *fairQueue) wanting(also func(*fairApp) bool) []*fairApp {
+	var list []*fairApp
+	for _, a := range q.apps {
+		if a.fair.demand != a.used && also(a.fair) {
+			list = append(list, a.fair)
+		}
+	}
+	if len(list) < 2 {
+		return list
+	}
+	return ordered(q.policy, q.s.total, list)
+}
+
+// fits reports whether the queue and its ancestors may use that much more.
+func (q *fairQueue) fits(r Resource) bool {
+	for ; q != nil; q = q.parent {
+		if !q.used.Plus(r).Within(q.most()) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayRunAM reports whether an ApplicationMaster stays within the queue's share for
+// them. A queue without a share counts what is free (FSLeafQueue.canRunAppAM).
+func (q *fairQueue) mayRunAM(size Resource) bool {
+	if math.Abs(float64(q.maxAM)+1) < 0.0001 {
+		return true
+	}
+	base, most := q.share, q.most()
+	if base.MemoryMiB == 0 {
+		base.MemoryMiB = min(q.s.available.MemoryMiB, most.MemoryMiB)
+	}
+	if base.VCores == 0 {
+		base.VCores = min(q.s.available.VCores, most.VCores)
+	}
+	up := func(v int64) int64 { return int64(math.Ceil(float64(v) * float64(q.maxAM))) }
+	limit := Resource{MemoryMiB: up(base.MemoryMiB), VCores: up(base.VCores)}
+	return q.amUsed.Plus(size).Within(limit)
+}
+
+// headroom is what an application of the queue may still get (FSAppAttempt.getHeadroom,
+// SchedulingPolicy.getHeadroom).
+func (q *fairQueue) headroom(free Resource) Resource {
+	left := free.Min(q.most().Minus(q.used))
+	left.MemoryMiB = min(left.MemoryMiB, max(q.share.MemoryMiB-q.used.MemoryMiB, 0))
+	if q.policy.cores {
+		left.VCores = min(left.VCores, max(q.share.VCores-q.used.VCores, 0))
+	}
+	return left
+}
+
+// mayRun reports whether one more application of a user may run
+// (MaxRunningAppsEnforcer.canAppBeRunnable).
+func (q *fairQueue) mayRun(user string) bool {
+	s := q.s
+	if s.running[user] >= s.userApps(user) {
+		return false
+	}
+	for ; q != nil; q = q.parent {
+		if q.runnable >= q.maxApps {
+			return false
+		}
+	}
+	return true
+}
+
+// run makes an application runnable.
+func (q *fairQueue) run(a *App) {
+	q.s.running[a.User]++
+	q.apps = append(q.apps, a)
+	a.fair.runnable = true
+	q.each(func(q *fairQueue) { q.runnable++ })
+}
+
+// leave removes an application, and lets waiting ones run in its place
+// (MaxRunningAppsEnforcer.updateRunnabilityOnAppRemoval).
+func (q *fairQueue) leave(a *App) {
+	s := q.s
+	if i := slices.Index(q.waiting, a); i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+		s.waiting[a.User] = remove(s.waiting[a.User], a)
+		return
+	}
+	q.apps = remove(q.apps, a)
+	if a.fair.amRunning {
+		q.amUsed = q.amUsed.Minus(a.fair.amSize)
+	}
+	if s.running[a.User]--; s.running[a.User] == 0 {
+		delete(s.running, a.User)
+	}
+	q.each(func(q *fairQueue) { q.runnable-- })
+	var lists [][]*App
+	var highest *fairQueue
+	q.each(func(q *fairQueue) {
+		if q.runnable == q.maxApps-1 {
+			highest = q
+		}
+	})
+	if highest != nil {
+		lists = highest.candidates(lists)
+	}
+	if s.running[a.User] == s.userApps(a.User)-1 {
+		lists = append(lists, slices.Clone(s.waiting[a.User]))
+	}
+	s.wake(lists)
+}
+
+func remove[T comparable](list []T, x T) []T {
+	return slices.DeleteFunc(list, func(y T) bool { return x == y })
+}
+
+// candidates collects the waiting applications of each leaf that may run more.
+func (q *fairQueue) candidates(lists [][]*App) [][]*App {
+	if q.runnable >= q.maxApps {
+		return lists
+	}
+	if len(q.children) == 0 {
+		return append(lists, slices.Clone(q.waiting))
+	}
+	for _, c := range q.children {
+		lists = c.candidates(lists)
+	}
+	return lists
+}
+
+// wake makes applications runnable in order of their start, at most as many as there
+// are lists (MaxRunningAppsEnforcer.updateAppsRunnability).
+func (s *fair) wake(lists [][]*App) {
+	var all []*App
+	for _, l := range lists {
+		for _, a := range l {
+			if !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *App) int { return sign(a.Start, b.Start) })
+	woken := 0
+	for _, a := range all {
+		if woken >= len(lists) {
+			return
+		}
+		if q := a.fair.queue; q.mayRun(a.User) {
+			q.run(a)
+			q.waiting = remove(q.waiting, a)
+			s.waiting[a.User] = remove(s.waiting[a.User], a)
+			woken++
+		}
+	}
+}
