@@ -1,0 +1,252 @@
+package mrapp
+
+import (
+	"time"
+
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/yarn"
+	"github.com/slotwave/slotwave/workload"
+)
+
+const second = engine.Time(time.Second)
+
+// jobState is a state of JobImpl.
+type jobState uint8
+
+const (
+	jobSetup jobState = iota
+	jobRunning
+	jobFailWait // its tasks are being killed
+	jobKillWait
+	jobCommitting // or aborting
+	jobEnded
+)
+
+// AppMaster is one attempt of a job's ApplicationMaster (MRAppMaster, JobImpl). It is
+// a yarn.Application.
+type AppMaster struct {
+	allocator
+	job        *Job
+	generation int32 // of the ApplicationMaster, from 0
+	master     yarn.Master
+	speculator speculator
+	local      localLauncher
+	uber       bool
+	lost       bool // the process is gone
+
+	state       jobState
+	maptasks    []*task
+	reducetasks []*task
+	ended       [2]int // tasks that have succeeded, failed or been killed
+	failed      [2]int
+	known       int                  // maps with a valid success or no attempt left: what a poll finds
+	knownAt     []mark               // how that number changed
+	shuffling   []*attempt           // reduces that do not know all maps
+	successes   map[int32][]*attempt // nodesToSucceededTaskAttempts
+	queue       []event              // of the dispatcher
+
+	record JobRecord
+}
+
+// mark is the number of maps that reduces could know from an instant on.
+type mark struct {
+	at    engine.Time
+	known int
+}
+
+// event is something that the dispatcher's thread handles after what is under way.
+type event struct {
+	assigned *attempt
+	kill     *attempt
+	again    bool
+	ended    *attempt
+	exit     yarn.Exit
+	lost     []yarn.NodeReport
+	local    bool // the launcher of an uber job looks for work
+}
+
+// New makes the program of the nth attempt, from 1, of a job's ApplicationMaster.
+func New(job *Job, nth int) *AppMaster {
+	return &AppMaster{job: job, generation: int32(nth - 1), successes: map[int32][]*attempt{}}
+}
+
+// Start runs when the ApplicationMaster has registered. The job is initialised in no
+// time; then the committer sets it up.
+func (a *AppMaster) Start(master yarn.Master) {
+	a.master = master
+	a.requests = newRequestor(master, a.job)
+	a.onHost, a.onRack = map[int32][]*attempt{}, map[yarn.Place][]*attempt{}
+	now := master.Now()
+	a.uber = a.uberizes()
+	a.record = JobRecord{Registered: now, Inited: now, Finished: None, Unregistered: None, Uber: a.uber, State: workload.Running}
+	a.maptasks = makeTasks(workload.Map, len(a.job.Hosts))
+	a.reducetasks = makeTasks(workload.Reduce, a.job.Reduces)
+	a.startSpeculator()
+	a.after(a.job.Costs.Setup, a.schedule)
+}
+
+func makeTasks(kind workload.Kind, n int) []*task {
+	all := make([]task, n)
+	tasks := make([]*task, n)
+	for i := range all {
+		all[i] = task{kind: kind, index: int32(i)}
+		tasks[i] = &all[i]
+	}
+	return tasks
+}
+
+// schedule makes the first attempt of each task, maps first (SetupCompletedTransition).
+func (a *AppMaster) schedule() {
+	a.state = jobRunning
+	for _, t := range a.maptasks {
+		a.addAttempt(t, false)
+	}
+	for _, t := range a.reducetasks {
+		a.addAttempt(t, false)
+	}
+	a.commitIfDone()
+}
+
+// after lets the ApplicationMaster do something after a while, if it still lives, and
+// then what that has made its dispatcher do.
+func (a *AppMaster) after(d engine.Time, do func()) {
+	a.master.At(a.master.Now()+d, func() {
+		if !a.lost {
+			do()
+			a.settle()
+		}
+	})
+}
+
+// later leaves an event to the dispatcher.
+func (a *AppMaster) later(e event) { a.queue = append(a.queue, e) }
+
+// settle handles the dispatcher's events until there are none.
+func (a *AppMaster) settle() {
+	for i := 0; i < len(a.queue); i++ {
+		switch e := a.queue[i]; {
+		case e.assigned != nil:
+			a.assigned(e.assigned)
+		case e.kill != nil:
+			a.kill(e.kill, e.again)
+		case e.ended != nil:
+			a.containerEnded(e.ended, e.exit)
+		case e.local:
+			a.local.next(a)
+		default:
+			a.loseMaps(e.lost)
+		}
+	}
+	a.queue = a.queue[:0]
+}
+
+// endedMaps counts the maps that have succeeded, failed or been killed
+// (getCompletedMaps).
+func (a *AppMaster) endedMaps() int { return a.ended[workload.Map] }
+
+// taskEnded books a task that has succeeded, failed or been killed for good
+// (TaskCompletedTransition).
+func (a *AppMaster) taskEnded(t *task) {
+	a.ended[t.kind]++
+	if t.state == taskFailed {
+		a.failed[t.kind]++
+	}
+	switch a.state {
+	case jobRunning:
+		if a.failedTooOften() {
+			a.endTasks(jobFailWait, workload.Failed)
+			return
+		}
+		a.commitIfDone()
+	case jobFailWait, jobKillWait:
+		a.abortIfOver()
+	}
+}
+
+// failedTooOften reports whether more tasks have failed than the job allows
+// (checkJobAfterTaskCompletion).
+func (a *AppMaster) failedTooOften() bool {
+	s := &a.job.Settings
+	return a.failed[workload.Map]*100 > s.MapFailures*len(a.maptasks) ||
+		a.failed[workload.Reduce]*100 > s.ReduceFailures*len(a.reducetasks)
+}
+
+// killJob ends a job whose containers are larger than any that the scheduler gives
+// (JOB_KILL).
+func (a *AppMaster) killJob() {
+	if a.state == jobRunning {
+		a.endTasks(jobKillWait, workload.Killed)
+	}
+}
+
+// endTasks kills all tasks that are not over; the job waits for them.
+func (a *AppMaster) endTasks(state jobState, final workload.State) {
+	a.state = state
+	a.record.State = final
+	for _, tasks := range [][]*task{a.maptasks, a.reducetasks} {
+		for _, t := range tasks {
+			a.killTask(t)
+		}
+	}
+	a.abortIfOver()
+}
+
+// abortIfOver aborts a failed or killed job once all its tasks are over
+// (JobFailWaitTransition).
+func (a *AppMaster) abortIfOver() {
+	if a.allEnded() {
+		a.state = jobCommitting
+		a.after(a.job.Costs.JobCommit, a.finish)
+	}
+}
+
+// commitIfDone commits a job whose tasks have all ended (checkReadyForCommit).
+func (a *AppMaster) commitIfDone() {
+	if a.allEnded() {
+		a.state = jobCommitting
+		a.record.State = workload.Succeeded
+		a.after(a.job.Costs.JobCommit, a.finish)
+	}
+}
+
+func (a *AppMaster) allEnded() bool {
+	return a.ended[workload.Map] == len(a.maptasks) && a.ended[workload.Reduce] == len(a.reducetasks)
+}
+
+// finish is the end of the job. The services stop: what still runs is killed, and the
+// ApplicationMaster unregisters (JobFinishEventHandler, RMCommunicator.serviceStop).
+func (a *AppMaster) finish() {
+	a.state = jobEnded
+	a.record.Finished = a.master.Now()
+	for _, tasks := range [][]*task{a.maptasks, a.reducetasks} {
+		for _, t := range tasks {
+			for _, x := range t.attempts {
+				a.stop(x)
+			}
+		}
+	}
+	a.unregister()
+}
+
+// unregister asks each second until the ResourceManager agrees. Then the process
+// sleeps for 5 s (MRAppMaster.shutDownJob) and exits.
+func (a *AppMaster) unregister() {
+	if !a.master.Unregister(a.record.State == workload.Succeeded) {
+		a.after(second, a.unregister)
+		return
+	}
+	a.record.Unregistered = a.master.Now()
+	a.after(5*second+a.job.Costs.AMExit, func() {
+		a.job.Recorder.Job(a.record)
+		a.master.Exit()
+	})
+}
+
+// Beating reports whether heartbeats go on: until the job has finished.
+func (a *AppMaster) Beating() bool { return a.state != jobEnded }
+
+// Lost tells that the ApplicationMaster's process is gone.
+func (a *AppMaster) Lost() {
+	a.lost = true
+	a.state = jobEnded
+}

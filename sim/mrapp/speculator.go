@@ -1,0 +1,220 @@
+package mrapp
+
+import (
+	"math"
+
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// speculator looks for slow tasks and starts second attempts of them
+// (DefaultSpeculator). The zero speculator does nothing.
+type speculator struct {
+	a         *AppMaster // nil: off
+	on        [2]bool    // for maps and for reduces
+	estimator estimator
+	needs     [2]int // attempts without a container
+	begun     [2]bool
+	tried     map[*task]bool // mayHaveSpeculated
+}
+
+// history is what the speculator held of an attempt at its last look
+// (TaskAttemptHistoryStatistics).
+type history struct {
+	seen     bool
+	estimate int64
+	progress float32
+	changed  engine.Time
+}
+
+// silence is how long nothing may have changed before the speculator reports in the
+// attempt's place (MAX_WAITTING_TIME_FOR_HEARTBEAT).
+const silence = 9 * second
+
+// startSpeculator makes the first pass at once.
+func (a *AppMaster) startSpeculator() {
+	s := &a.job.Settings.Speculation
+	if a.uber || !s.Maps && !s.Reduces {
+		return
+	}
+	a.speculator = speculator{
+		a: a, on: [2]bool{workload.Map: s.Maps, workload.Reduce: s.Reduces},
+		estimator: newEstimator(s), tried: map[*task]bool{},
+	}
+	a.speculator.pass()
+}
+
+func (s *speculator) watches(kind workload.Kind) bool { return s.a != nil && s.on[kind] }
+
+// need counts attempts that ask for containers.
+func (s *speculator) need(kind workload.Kind, by int) {
+	if s.watches(kind) {
+		s.needs[kind] += by
+		s.begun[kind] = true
+	}
+}
+
+// enroll notes the start of an attempt.
+func (s *speculator) enroll(t *attempt) {
+	if s.watches(t.task.kind) && t.child.launched != None {
+		t.speculate.enrolled = milliseconds(t.child.launched)
+	}
+}
+
+// listen has a child report at fixed intervals.
+func (s *speculator) listen(t *attempt) {
+	if !s.watches(t.task.kind) {
+		return
+	}
+	every := s.a.job.reportInterval()
+	var next func()
+	next = func() {
+		if t.child.outcome == workload.Running {
+			s.report(t)
+			s.a.step(t, every, next)
+		}
+	}
+	s.a.step(t, every, next)
+}
+
+// report takes the progress of an attempt (statusUpdate).
+func (s *speculator) report(t *attempt) {
+	if s.watches(t.task.kind) && (t.state == running || t.state == committing) {
+		now := s.a.master.Now()
+		s.update(t, s.a.progressAt(t, now))
+	}
+}
+
+func (s *speculator) update(t *attempt, progress float32) {
+	s.estimator.update(t, progress, milliseconds(s.a.master.Now()), t.state == running)
+}
+
+// succeeded notes the duration of a task (StartEndTimesBase.updateAttempt). Only the
+// first success of a task counts.
+func (s *speculator) succeeded(t *attempt) {
+	if !s.watches(t.task.kind) {
+		return
+	}
+	s.estimator.done(t, milliseconds(s.a.master.Now()))
+}
+
+func milliseconds(t engine.Time) int64 { return t.Duration().Milliseconds() }
+
+// pass looks at all maps, then at all reduces, and sleeps longer if it has started
+// something (computeSpeculations).
+func (s *speculator) pass() {
+	if s.a.state == jobEnded {
+		return
+	}
+	set := &s.a.job.Settings.Speculation
+	wait := set.AfterNone
+	maps := s.look(workload.Map, s.a.maptasks)
+	if reduces := s.look(workload.Reduce, s.a.reducetasks); maps || reduces {
+		wait = set.AfterSome
+	}
+	s.a.after(wait, s.pass)
+}
+
+// Reasons not to start an attempt, as values of a task.
+const (
+	onSchedule int64 = math.MinInt64 + iota
+	alreadySpeculating
+	notWorthIt
+	notRunning
+)
+
+// look starts an attempt of the task of a type that gains most, unless an attempt of
+// the type waits for a container or enough have been started
+// (maybeScheduleASpeculation). Of equal gains, Hadoop takes the first in a hash map;
+// here it is the first task.
+func (s *speculator) look(kind workload.Kind, tasks []*task) bool {
+	if !s.begun[kind] || s.needs[kind] > 0 {
+		return false
+	}
+	set := &s.a.job.Settings.Speculation
+	already, running := 0, 0
+	var best *task
+	most := int64(-1)
+	for _, k := range tasks {
+		v := s.value(k)
+		if v == alreadySpeculating {
+			already++
+		}
+		if v != notRunning {
+			running++
+		}
+		if v > most {
+			best, most = k, v
+		}
+	}
+	allowed := int(max(float64(set.Minimum), set.CapTotal*float64(len(tasks))))
+	allowed = int(max(float64(allowed), set.CapRunning*float64(running)))
+	if best == nil || allowed <= already {
+		return false
+	}
+	s.tried[best] = true
+	s.a.addAttempt(best, false)
+	s.a.settle()
+	return true
+}
+
+// value is how many milliseconds a second attempt of a task would save, or why there
+// shall be none (speculationValue).
+func (s *speculator) value(k *task) int64 {
+	if !s.tried[k] && !s.enough(k.kind) {
+		return onSchedule
+	}
+	now := milliseconds(s.a.master.Now())
+	count := 0
+	gain := int64(notRunning)
+	for _, t := range k.attempts {
+		if t.state != unassigned && t.state != running {
+			continue
+		}
+		if count++; count > 1 {
+			return alreadySpeculating
+		}
+		if t.speculate.enrolled == 0 || t.speculate.enrolled > now {
+			return notWorthIt
+		}
+		end := s.estimator.runtime(t) + t.speculate.enrolled
+		replacement := now + s.estimator.replacement(k.kind)
+		s.hear(t)
+		if end < now || replacement >= end {
+			return notWorthIt
+		}
+		gain = end - replacement
+	}
+	if count > 0 && s.tried[k] && !s.enough(k.kind) {
+		return onSchedule
+	}
+	return gain
+}
+
+// enough reports whether enough tasks of a type have ended for a comparison
+// (StartEndTimesBase.thresholdRuntime).
+func (s *speculator) enough(kind workload.Kind) bool {
+	total := len(s.a.maptasks)
+	if kind == workload.Reduce {
+		total = len(s.a.reducetasks)
+	}
+	ended := s.a.ended[kind]
+	return ended >= 1 && float32(ended)/float32(total) >= 0.05
+}
+
+// hear reports in the place of an attempt of which nothing new has been heard for a
+// while, so that its estimate grows.
+func (s *speculator) hear(t *attempt) {
+	h := &t.speculate.history
+	now := s.a.master.Now()
+	estimate, progress := s.estimator.runtime(t), s.a.progress(t)
+	switch {
+	case !h.seen || h.estimate != estimate || h.progress != progress:
+		*h = history{seen: true, estimate: estimate, progress: progress, changed: now}
+	case now-h.changed > silence:
+		h.changed = now
+		s.update(t, progress)
+	case s.estimator.stagnated(t, milliseconds(now)):
+		s.update(t, progress)
+	}
+}

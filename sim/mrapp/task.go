@@ -1,0 +1,174 @@
+package mrapp
+
+import "github.com/slotwave/slotwave/workload"
+
+// taskState is a state of TaskImpl.
+type taskState uint8
+
+const (
+	taskRunning taskState = iota // and scheduled
+	taskKillWait
+	taskSucceeded
+	taskFailed
+	taskKilled
+)
+
+// task is a map or a reduce with its attempts (TaskImpl).
+type task struct {
+	kind     workload.Kind
+	index    int32
+	state    taskState
+	attempts []*attempt
+	failures int
+	ended    int      // attempts that have ended (finishedAttempts)
+	success  *attempt // successfulAttempt
+	commit   *attempt // that may commit
+}
+
+// over reports whether the job waits for the task no more (TaskImpl.isFinished).
+func (t *task) over() bool { return t.state >= taskSucceeded }
+
+// addAttempt makes and schedules an attempt (addAndScheduleAttempt).
+func (a *AppMaster) addAttempt(t *task, again bool) {
+	n := &attempt{task: t, number: int32(len(t.attempts))}
+	n.child.reset()
+	t.attempts = append(t.attempts, n)
+	a.speculator.need(t.kind, 1)
+	a.ask(n, t.failures > 0 || again)
+}
+
+// attemptSucceeded ends the task with its first success and kills its other attempts
+// (AttemptSucceededTransition).
+func (a *AppMaster) attemptSucceeded(t *attempt) {
+	k := t.task
+	switch k.state {
+	case taskRunning:
+	case taskKillWait:
+		a.endInKillWait(k)
+		return
+	default:
+		return
+	}
+	k.ended++
+	k.success = t
+	k.state = taskSucceeded
+	a.mapEvent(t)
+	for _, other := range k.attempts {
+		if other != t && !other.ended() {
+			a.later(event{kill: other})
+		}
+	}
+	a.taskEnded(k)
+}
+
+// attemptFailed counts a failure. The task gets a new attempt or has failed for good
+// (AttemptFailedTransition).
+func (a *AppMaster) attemptFailed(t *attempt) {
+	k := t.task
+	switch k.state {
+	case taskRunning:
+	case taskKillWait:
+		a.endInKillWait(k)
+		return
+	default:
+		return
+	}
+	k.failures++
+	if k.commit == t {
+		k.commit = nil
+	}
+	if t.container != nil {
+		a.requests.failedOn(t.container.Node)
+		a.recalculate = true
+	}
+	k.ended++
+	if k.failures >= a.maxAttempts(k.kind) {
+		k.state = taskFailed
+		a.mapEvent(t)
+		for _, other := range k.attempts {
+			if !other.ended() && other.state != failing {
+				a.later(event{kill: other})
+			}
+		}
+		a.taskEnded(k)
+		return
+	}
+	if !a.hasSpare(k) {
+		a.addAttempt(k, false)
+	}
+}
+
+// hasSpare reports whether another attempt of a task goes on, so that a failure needs
+// no new one.
+func (a *AppMaster) hasSpare(k *task) bool {
+	for _, other := range k.attempts {
+		switch other.state {
+		case unassigned:
+			if !a.job.Release.RetryBesideAsk {
+				return true
+			}
+		case running, committing, aborting, failAborting:
+			return true
+		}
+	}
+	return false
+}
+
+// attemptKilled books the end of a killed attempt. A task without success gets a new
+// one; a map whose output is lost runs again (AttemptKilledTransition,
+// RetroactiveKilledTransition).
+func (a *AppMaster) attemptKilled(t *attempt, again bool) {
+	k := t.task
+	again = again && a.job.Release.FastFailKilled
+	switch k.state {
+	case taskRunning:
+		k.ended++
+		if k.commit == t {
+			k.commit = nil
+		}
+		a.addAttempt(k, again)
+	case taskKillWait:
+		a.endInKillWait(k)
+	case taskSucceeded:
+		if k.success != t {
+			return
+		}
+		k.success, k.commit = nil, nil
+		k.state = taskRunning
+		a.mapLost()
+		a.addAttempt(k, again)
+	}
+}
+
+// endInKillWait counts the attempts of a task that is being killed
+// (KillWaitAttemptKilledTransition).
+func (a *AppMaster) endInKillWait(k *task) {
+	k.ended++
+	if k.ended == len(k.attempts) {
+		k.state = taskKilled
+		a.taskEnded(k)
+	}
+}
+
+// killTask kills what runs of a task (KillTransition).
+func (a *AppMaster) killTask(k *task) {
+	if k.state != taskRunning {
+		return
+	}
+	k.state = taskKillWait
+	for _, t := range k.attempts {
+		if !t.ended() {
+			a.later(event{kill: t})
+		}
+	}
+}
+
+func (a *AppMaster) maxAttempts(kind workload.Kind) int {
+	if a.uber {
+		return 1
+	}
+	if kind == workload.Map {
+		return a.job.Settings.MapAttempts
+	}
+	return a.job.Settings.ReduceAttempts
+}
