@@ -67,7 +67,10 @@ type event struct {
 
 // New makes the program of the nth attempt, from 1, of a job's ApplicationMaster.
 func New(job *Job, nth int) *AppMaster {
-	return &AppMaster{job: job, generation: int32(nth - 1), successes: map[int32][]*attempt{}}
+	return &AppMaster{
+		job: job, generation: int32(nth - 1), successes: map[int32][]*attempt{},
+		allocator: allocator{onHost: map[int32][]*attempt{}, onRack: map[yarn.Place][]*attempt{}},
+	}
 }
 
 // Start runs when the ApplicationMaster has registered. The job is initialised in no
@@ -75,7 +78,6 @@ func New(job *Job, nth int) *AppMaster {
 func (a *AppMaster) Start(master yarn.Master) {
 	a.master = master
 	a.requests = newRequestor(master, a.job)
-	a.onHost, a.onRack = map[int32][]*attempt{}, map[yarn.Place][]*attempt{}
 	now := master.Now()
 	a.uber = a.uberizes()
 	a.record = JobRecord{Registered: now, Inited: now, Finished: None, Unregistered: None, Uber: a.uber, State: workload.Running}

@@ -20,11 +20,12 @@ type child struct {
 	done      engine.Time
 	outcome   workload.State
 	silent    bool        // killed, gone, or on a dead node: it does nothing any more
+	until     engine.Time // it fell silent
 	polls     engine.Time // the poll that shall find all maps, or None
 }
 
 func (c *child) reset() {
-	*c = child{launched: None, begun: None, mapsKnown: None, pending: None, done: None, outcome: workload.Running, polls: None}
+	*c = child{launched: None, begun: None, mapsKnown: None, pending: None, done: None, outcome: workload.Running, polls: None, until: engine.Never}
 }
 
 // launch starts the container of an attempt. Its child asks for its task after the
@@ -249,7 +250,7 @@ func (a *AppMaster) Died(k *yarn.Container) {
 // over ends a process and records its attempt.
 func (a *AppMaster) over(t *attempt) {
 	c := &t.child
-	c.silent = true
+	c.silent, c.until = true, a.master.Now()
 	r := AttemptRecord{
 		Kind: t.task.kind, Task: t.task.index, Attempt: 1000*a.generation + t.number, Node: c.node,
 		Locality: c.work.Locality, Launched: c.launched, Begun: c.begun, MapsKnown: c.mapsKnown,
@@ -272,7 +273,7 @@ func (a *AppMaster) progress(t *attempt) float32 {
 	if c.begun == None {
 		return 0
 	}
-	now := a.master.Now()
+	now := min(a.master.Now(), c.until)
 	every := a.job.reportInterval()
 	n := (now - c.begun) / every
 	if n == 0 {

@@ -1,0 +1,317 @@
+package mrapp
+
+import (
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/yarn"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Counts are absolute, and a map lowers them at all its hosts, wherever it runs. The
+// second beat brings containers 2 and 3, so that the third says what is left.
+func TestAsksAreAbsolute(t *testing.T) {
+	l := newLab(t, 0, []int32{0, 1}, []int32{1, 2}, []int32{3})
+	l.grant(2, 20, 2, 0, 2)
+	l.run(4 * time.Second)
+	want(t, "asks", l.carried(), "1: 20:*=3 20:r0=2 20:r1=2 20:n0=1 20:n1=2 20:n2=1 20:n3=1; "+
+		"3: 20:*=1 20:r0=0 20:r1=1 20:n0=0 20:n1=0 20:n2=0")
+}
+
+// A split that names a host twice asks for it once.
+func TestHostsAreDistinct(t *testing.T) {
+	l := newLab(t, 0, []int32{1, 1, 0})
+	l.run(time.Second)
+	want(t, "asks", l.carried(), "1: 20:*=1 20:r0=1 20:n0=1 20:n1=1")
+}
+
+// The first container of the batch is at home for no map, in the rack of map 1 and
+// good for any. Map 1 still runs at its host, because all containers look for hosts
+// before any looks for racks; then the first takes map 0 as any, since map 2 is served
+// by its rack before that.
+func TestAssignsHostsThenRacksThenAny(t *testing.T) {
+	l := newLab(t, 0, []int32{3}, []int32{0}, []int32{0})
+	l.grant(2, 20, 2, 2, 0, 1)
+	l.run(15 * time.Second)
+	want(t, "attempts", l.ran(), "m1_0 3@0 2s-3s-13.2sS; m0_0 2@2 2s-3s-13.2sS; m2_0 4@1 2s-3s-13.2sS")
+}
+
+// Without a host on this rack, the rack's list decides before the order of maps.
+func TestAssignsRackBeforeAny(t *testing.T) {
+	l := newLab(t, 0, []int32{3}, []int32{0})
+	l.grant(2, 20, 2, 1)
+	l.run(4 * time.Second)
+	want(t, "map of container 2", l.am.holder[2].task.index, "1")
+}
+
+// What nobody waits for is released with the next heartbeat: container 4 finds no map
+// left, 5 no reduce, and 6 has a priority that was never asked for.
+func TestReleasesSurplus(t *testing.T) {
+	l := newLab(t, 1, maps(2)...)
+	l.grant(2, 20, 2, 0, 0, 0)
+	l.grant(2, 10, 5, 0)
+	l.grant(2, 7, 6, 0)
+	l.run(4 * time.Second)
+	want(t, "asks", l.carried(), "1: 20:*=2; 3: 20:*=0 -4 -5 -6")
+}
+
+// Two reduce containers come for one waiting reduce, while a map waits. 3.3 returns
+// the second when it checks the batch; 2.7 checks only whether any reduce waits, and
+// the map takes it.
+func TestReduceContainersBeyondWaiting(t *testing.T) {
+	for _, c := range []struct {
+		counts   bool
+		maps     int
+		released int
+	}{{true, 0, 1}, {false, 1, 0}} {
+		a := ramp(1, 1)
+		a.job.Release.CountReduces = c.counts
+		a.rampUp(1)
+		a.assign([]*yarn.Container{box(2, reducePrio), box(3, reducePrio)})
+		if a.runningMaps.len != c.maps || a.runningReduces.len != 1 || len(a.requests.releases) != c.released {
+			t.Errorf("counted %v: %d maps, %d reduces, %d released", c.counts, a.runningMaps.len, a.runningReduces.len, len(a.requests.releases))
+		}
+	}
+}
+
+func box(number int32, priority yarn.Priority) *yarn.Container {
+	return &yarn.Container{Number: number, Size: model.Resource{MemoryMiB: gib, VCores: 1}, Priority: priority}
+}
+
+// A container smaller than the task is useless.
+func TestReleasesSmallContainers(t *testing.T) {
+	l := newLab(t, 0, maps(1)...)
+	l.grant(2, 20, 2, 0)
+	l.made[2].Size.MemoryMiB = 512
+	l.run(3 * time.Second)
+	want(t, "asks", l.carried(), "1: 20:*=1; 3: -2")
+}
+
+// 101 maps with slowstart 0.05 need 5.05 ended maps, so 6; 60 need 3, because the
+// product is a float.
+func TestSlowstart(t *testing.T) {
+	for _, c := range []struct{ maps, ended, asked int }{{101, 5, 0}, {101, 6, 2}, {60, 2, 0}, {60, 3, 2}} {
+		a := ramp(c.maps, 2)
+		a.ended[workload.Map] = c.ended
+		a.headroom = model.Resource{MemoryMiB: 1000 * gib, VCores: 1000}
+		a.scheduleReduces()
+		if a.reduces.len != c.asked {
+			t.Errorf("%d of %d maps ended: %d reduces asked for, want %d", c.ended, c.maps, a.reduces.len, c.asked)
+		}
+	}
+}
+
+// ramp makes an ApplicationMaster before whose ramp-up all maps wait and all reduces
+// are pending.
+func ramp(maps, reduces int) *AppMaster {
+	size := model.Resource{MemoryMiB: gib, VCores: 1}
+	job := &Job{Hosts: make([][]int32, maps), Reduces: reduces, MapSize: size, ReduceSize: size, Settings: defaults(), Release: Hadoop336}
+	l := &lab{e: engine.New()}
+	a := New(job, 1)
+	a.master = l
+	a.requests = newRequestor(l, job)
+	a.maptasks, a.reducetasks = makeTasks(workload.Map, maps), makeTasks(workload.Reduce, reduces)
+	for _, k := range a.maptasks {
+		a.maps.push(&attempt{task: k})
+	}
+	for _, k := range a.reducetasks {
+		a.pending.push(&attempt{task: k, request: request{priority: reducePrio}})
+	}
+	return a
+}
+
+func defaults() Settings {
+	s, err := ReadSettings(workload.Conf{})
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// The figures of the reference: a limit of 100 GiB and 200 maps that wait. With 40 % of
+// the maps ended reduces may have 40 GiB, with 80 % no more than the limit of half.
+func TestRampUp(t *testing.T) {
+	for _, c := range []struct{ ended, asked int }{{40, 40}, {80, 50}} {
+		a := ramp(200, 90)
+		a.ended[workload.Map] = c.ended * 2
+		a.headroom = model.Resource{MemoryMiB: 100 * gib, VCores: 100}
+		a.scheduleReduces()
+		if a.reduces.len != c.asked || a.pending.len != 90-c.asked {
+			t.Errorf("%d %% ended: %d reduces asked for, %d pending, want %d", c.ended, a.reduces.len, a.pending.len, c.asked)
+		}
+	}
+}
+
+// Ten maps that wait and run leave 90 of 100 GiB; reduces get their half and what the
+// maps leave of theirs, the 3 that are asked for included.
+func TestRampUpTakesWhatMapsLeave(t *testing.T) {
+	a := ramp(10, 200)
+	a.ended[workload.Map] = 8
+	a.headroom = model.Resource{MemoryMiB: 100 * gib, VCores: 100}
+	a.started = true
+	a.rampUp(3)
+	a.scheduleReduces()
+	want(t, "reduces asked for", a.reduces.len, "90")
+}
+
+// When no map waits all reduces are asked for, whatever the headroom.
+func TestAllReducesOnceNoMapWaits(t *testing.T) {
+	a := ramp(10, 7)
+	for a.maps.first != nil {
+		x := a.maps.first
+		a.maps.remove(x)
+		a.runningMaps.push(x)
+	}
+	a.ended[workload.Map] = 1
+	a.scheduleReduces()
+	want(t, "reduces asked for", a.reduces.len, "7")
+}
+
+// The headroom has gone, so 4 of the reduces that are asked for are taken back: the
+// first ones, which queue behind the pending ones.
+func TestRampDownTakesTheFirst(t *testing.T) {
+	a := ramp(10, 6)
+	a.started = true
+	a.ended[workload.Map] = 5
+	a.rampUp(5)
+	a.headroom = model.Resource{MemoryMiB: 2 * gib, VCores: 2}
+	a.scheduleReduces()
+	want(t, "asked for", order(&a.reduces), "[4]")
+	want(t, "pending", order(&a.pending), "[5 0 1 2 3]")
+	want(t, "count sent", a.requests.table[key{reducePrio, yarn.Any}], "1")
+}
+
+func order(q *queue) []int32 {
+	var out []int32
+	for x := q.first; x != nil; x = x.after {
+		out = append(out, x.task.index)
+	}
+	return out
+}
+
+// Virtual cores limit the ramp-up only where the scheduler counts them.
+func TestRampUpByVirtualCores(t *testing.T) {
+	for _, c := range []struct {
+		counts bool
+		asked  string
+	}{{false, "20"}, {true, "5"}} {
+		a := ramp(100, 30)
+		a.master.(*lab).cores = c.counts
+		a.ended[workload.Map] = 80
+		a.headroom = model.Resource{MemoryMiB: 40 * gib, VCores: 10}
+		a.scheduleReduces()
+		want(t, "reduces asked for", a.reduces.len, c.asked)
+	}
+}
+
+// preemptible makes an ApplicationMaster of which reduces run that learnt of all maps
+// at these seconds, while one map waits. It is 60 s, so the later the less progress.
+func preemptible(known ...engine.Time) *AppMaster {
+	a := ramp(1, len(known)+2)
+	a.ended[workload.Map] = 1
+	a.started = true
+	for _, at := range known {
+		x := a.pending.first
+		a.pending.remove(x)
+		a.runningReduces.push(x)
+		x.state = running
+		x.child.reset()
+		x.child.begun, x.child.mapsKnown = 0, at*second
+		x.child.work.Reduce = 100 * second
+	}
+	a.master.(*lab).e.Wait(60 * second)
+	return a
+}
+
+// killsOf lists the tasks of the kills that wait for the dispatcher.
+func killsOf(a *AppMaster) []int32 {
+	var out []int32
+	for _, e := range a.queue {
+		out = append(out, e.kill.task.index)
+	}
+	return out
+}
+
+// Half of what the job has would be 2 of 4 reduces, but one waiting map needs only one:
+// the one that has come least far. The reduces that are asked for are taken back.
+func TestPreemptsTheLeastProgress(t *testing.T) {
+	a := preemptible(30, 40, 50, 20)
+	a.rampUp(2)
+	want(t, "acted", a.preemptIfNeeded(), "true")
+	want(t, "asked for", a.reduces.len, "0")
+	want(t, "killed", killsOf(a), "[2]")
+}
+
+// Three maps of 2 GiB wait; half of 4 GiB is 2 reduces, less than the 6 for all maps.
+func TestPreemptsUpToTheLimit(t *testing.T) {
+	a := preemptible(30, 40, 50, 20)
+	a.requests.sizes[0].MemoryMiB = 2 * gib
+	for range 2 {
+		a.maps.push(&attempt{task: a.maptasks[0]})
+	}
+	a.preemptIfNeeded()
+	want(t, "killed", killsOf(a), "[2 1]")
+}
+
+// No reduce is killed while a map runs, while there is room for a map beside the
+// reduces that are asked for (3.3; 2.7 does not subtract those), or before the delay.
+func TestPreemptsOnlyIfNeeded(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		set   func(a *AppMaster)
+		acted string
+	}{
+		{"a map runs", func(a *AppMaster) { a.runningMaps.push(&attempt{task: a.maptasks[0]}) }, "false"},
+		{"room", func(a *AppMaster) { a.headroom.MemoryMiB = gib }, "false"},
+		{"room for a reduce that is asked for", func(a *AppMaster) { a.headroom.MemoryMiB = gib; a.rampUp(1) }, "true"},
+		{"that room in 2.7", func(a *AppMaster) {
+			a.headroom.MemoryMiB = gib
+			a.rampUp(1)
+			a.job.Release.ScheduledReduces = false
+		}, "false"},
+		{"delay not over", func(a *AppMaster) { a.job.Settings.PreemptDelay = 60 * second }, "false"},
+		{"delay over", func(a *AppMaster) { a.job.Settings.PreemptDelay = 59 * second }, "true"},
+		{"room, but the map has waited too long", func(a *AppMaster) {
+			a.headroom.MemoryMiB = 5 * gib
+			a.job.Settings.UnconditionalDelay = 59 * second
+		}, "true"},
+		{"never unconditionally", func(a *AppMaster) {
+			a.headroom.MemoryMiB = 5 * gib
+			a.job.Settings.UnconditionalDelay = -1
+		}, "false"},
+	} {
+		a := preemptible(30)
+		c.set(a)
+		want(t, c.name, a.preemptIfNeeded(), c.acted)
+	}
+}
+
+// A limit of 2 running maps: 2 are asked for although 5 wait, hosts in full. While both
+// run 0 is sent; the report of an ended container sends the cap again, and a released
+// one's too.
+func TestRunningLimit(t *testing.T) {
+	l := newLab(t, 0, []int32{0}, []int32{0}, []int32{0}, []int32{0}, []int32{0})
+	l.job.Settings.RunningMaps = 2
+	l.grant(2, 20, 2, 0, 0, 0)
+	l.run(6500 * time.Millisecond)
+	want(t, "asks", l.carried(), "1: 20:*=2 20:r0=5 20:n0=5; 3: 20:*=0 20:r0=3 20:n0=3 -4")
+	l.unheard = append(l.unheard, yarn.Ended{Container: l.made[4], Exit: yarn.Aborted})
+	l.run(8500 * time.Millisecond)
+	want(t, "then", l.sent[2:], "[8: 20:*=0]")
+	l.run(15500 * time.Millisecond)
+	// Both maps end at 13 s and their processes at 13.3 s; the beat of 14 s hears of
+	// them, and the next one raises the cap.
+	want(t, "then", l.sent[3:], "[15: 20:*=2]")
+}
+
+// Reduces are capped alike.
+func TestRunningLimitOfReduces(t *testing.T) {
+	l := newLab(t, 5, maps(1)...)
+	l.job.Settings.RunningReduces = 2
+	l.job.Settings.Slowstart = 0
+	l.grant(2, 20, 2, 0)
+	l.run(3 * time.Second)
+	want(t, "asks", l.carried(), "1: 20:*=1; 2: 10:*=2; 3: 20:*=0")
+}

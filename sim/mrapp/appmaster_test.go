@@ -1,0 +1,442 @@
+package mrapp
+
+import (
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/yarn"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// faulty makes the first attempts of some tasks fail after these seconds.
+type faulty struct {
+	*lab
+	maps, reduces map[int32][]engine.Time
+}
+
+func (f faulty) Work(kind workload.Kind, task, attempt, node int32) Work {
+	w := f.lab.Work(kind, task, attempt, node)
+	at := f.maps[task]
+	if kind == workload.Reduce {
+		at = f.reduces[task]
+	}
+	if int(attempt) < len(at) {
+		w.Fails = at[attempt] * second
+	}
+	return w
+}
+
+// A job of one map and one reduce, with its times to the end. The reduce is asked for
+// with the map's grant (slowstart 0), begins at 5 s and polls each second: the map's
+// end at 13 s is known at once, since it was set long before that poll. It works for
+// 6 s and commits for 0.2 s; the job commits for 0.4 s. The first call to unregister
+// answers no. The process leaves 5.1 s after the second.
+func TestJobFromStartToEnd(t *testing.T) {
+	l := newLab(t, 1, maps(1)...)
+	l.job.Settings.Slowstart = 0
+	l.grant(2, 20, 2, 1)
+	l.grant(4, 10, 3, 1)
+	l.run(time.Minute)
+	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-13sS; r0_0 3@1 4s-5s-19.2sS")
+	r := l.attempts[1]
+	want(t, "reduce knows its maps", r.MapsKnown, "13s")
+	want(t, "asks to commit", r.Pending, "19s")
+	want(t, "job", *l.record, "{0s 0s 19.6s 20.6s false SUCCEEDED}")
+	want(t, "process leaves", l.exited, "25.7s")
+	want(t, "beats", l.beats, "19")
+}
+
+// Maps of a job without reduces commit.
+func TestMapsCommitWithoutReduces(t *testing.T) {
+	l := newLab(t, 0, maps(1)...)
+	l.grant(2, 20, 2, 1)
+	l.run(time.Minute)
+	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-13.2sS")
+	want(t, "asked to commit", l.attempts[0].Pending, "13s")
+}
+
+// A reduce polls at its begin and each second after. The last map ends at 13.5 s; the
+// reduce that began at 5 s learns of it at 14 s.
+func TestReducePollsEachSecond(t *testing.T) {
+	l := newLab(t, 1, maps(1)...)
+	l.job.Settings.Slowstart = 0
+	l.job.Costs.Launch = second * 3 / 2
+	l.grant(2, 20, 2, 1)
+	l.grant(3, 10, 3, 1)
+	l.run(time.Minute)
+	want(t, "map done", l.attempts[0].Done, "13.5s")
+	want(t, "reduce begins", l.attempts[1].Begun, "4.5s")
+	want(t, "known", l.attempts[1].MapsKnown, "13.5s")
+	l = newLab(t, 1, maps(1)...)
+	l.job.Settings.Slowstart = 0
+	l.job.Costs.Launch = second * 3 / 2
+	l.job.Tasks = shortMaps{l, 500 * time.Millisecond}
+	l.grant(12, 20, 2, 1)
+	l.grant(3, 10, 3, 1)
+	l.run(time.Minute)
+	// The map begins at 13.5 s and ends at 14 s; polls are at 4.5, 5.5 and so on.
+	want(t, "known", l.attempts[1].MapsKnown, "14.5s")
+}
+
+type shortMaps struct {
+	*lab
+	time.Duration
+}
+
+func (s shortMaps) Work(kind workload.Kind, task, attempt, node int32) Work {
+	w := s.lab.Work(kind, task, attempt, node)
+	w.Map = engine.At(s.Duration)
+	return w
+}
+
+// A map that takes less than a second and ends in the instant of a poll ends after it:
+// the poll was set before the map began.
+func TestPollComesBeforeAQuickMap(t *testing.T) {
+	l := newLab(t, 1, maps(1)...)
+	l.job.Settings.Slowstart = 0
+	l.job.Tasks = shortMaps{l, 0}
+	l.grant(12, 20, 2, 1)
+	l.grant(3, 10, 3, 1)
+	l.run(time.Minute)
+	want(t, "map done", l.attempts[0].Done, "13s")
+	want(t, "known", l.attempts[1].MapsKnown, "14s")
+}
+
+// A failed map asks at once again, at priority 5 and without hosts; the process stays
+// for 0.3 s. Its container is granted to it although map 1 waits at its host.
+func TestFailedMapAsksAtPriority5(t *testing.T) {
+	l := newLab(t, 0, []int32{1}, []int32{1})
+	l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2}}, nil}
+	l.grant(2, 20, 2, 1)
+	l.grant(7, 5, 3, 1)
+	l.run(time.Minute)
+	want(t, "asks", l.carried(), "1: 20:*=2 20:r0=2 20:n1=2; 3: 20:*=1 20:r0=1 20:n1=1; 5: 5:*=1; 8: 5:*=0")
+	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-5sF; m0_1 3@1 7s-8s-18.2sS")
+}
+
+// Before 2.8 the container is stopped and the output aborted first, so the new ask
+// leaves 50 ms later; a done attempt is stopped too.
+func TestFailureBeforeFinishingStates(t *testing.T) {
+	l := newLab(t, 0, maps(2)...)
+	l.job.Release = Hadoop277
+	l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2}}, nil}
+	l.grant(2, 20, 2, 1, 1)
+	l.run(14 * time.Second)
+	want(t, "asks", l.carried(), "1: 20:*=2; 3: 20:*=0; 6: 5:*=1")
+	want(t, "stopped", l.stopped, "[5s: 2 13.2s: 3]")
+}
+
+// A failed reduce goes to the head of the pending reduces, a killed one to the end.
+func TestWhereReducesQueueAgain(t *testing.T) {
+	for _, c := range []struct {
+		fails bool
+		order string
+	}{{true, "[0 1 2]"}, {false, "[1 2 0]"}} {
+		l := newLab(t, 3, maps(2)...)
+		l.run(time.Second)
+		a := l.am
+		first := a.pending.first
+		a.pending.remove(first)
+		a.runningReduces.push(first)
+		first.state = running
+		if c.fails {
+			a.fail(first)
+		} else {
+			a.kill(first, false)
+			l.run(1100 * time.Millisecond)
+		}
+		want(t, "pending", order(&a.pending), c.order)
+	}
+}
+
+// The fourth failure of a map fails the job: what runs is killed, which takes an abort
+// of 50 ms; the job's abort takes 0.4 s, and the ApplicationMaster unregisters.
+func TestJobFails(t *testing.T) {
+	l := newLab(t, 1, maps(2)...)
+	l.job.Settings.MapAttempts = 2
+	l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2, 2}}, nil}
+	l.grant(2, 20, 2, 1, 2)
+	l.grant(7, 5, 4, 1)
+	l.run(time.Minute)
+	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-5sF; m1_0 3@2 2s-3s-10sK; m0_1 4@1 7s-8s-10sF")
+	want(t, "job", *l.record, "{0s 0s 10.45s 11.45s false FAILED}")
+}
+
+// With a share of maps that may fail the job goes on, and reduces do not wait for the
+// failed map.
+func TestFailedMapsMayBeTolerated(t *testing.T) {
+	l := newLab(t, 1, maps(2)...)
+	l.job.Settings.MapAttempts = 1
+	l.job.Settings.MapFailures = 50
+	l.job.Settings.Slowstart = 0
+	l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2}}, nil}
+	l.grant(2, 20, 2, 1, 2)
+	l.grant(4, 10, 4, 1)
+	l.run(time.Minute)
+	want(t, "known", l.attempts[2].MapsKnown, "13s")
+	want(t, "state", l.record.State, "SUCCEEDED")
+}
+
+// A container that ends without a word of its child fails its attempt; one that was
+// preempted kills it: it is stopped and aborted, then asks again with its hosts.
+func TestContainerEndsByItself(t *testing.T) {
+	for _, c := range []struct {
+		exit yarn.Exit
+		sent string
+	}{
+		{yarn.ProcessFailed, "6: 5:*=1"},
+		{yarn.Preempted, "6: 20:*=1 20:r0=1 20:n0=1"},
+		{yarn.Aborted, "6: 20:*=1 20:r0=1 20:n0=1"},
+	} {
+		l := newLab(t, 0, []int32{0})
+		l.grant(2, 20, 2, 0)
+		l.run(4500 * time.Millisecond)
+		l.unheard = append(l.unheard, yarn.Ended{Container: l.made[2], Exit: c.exit})
+		l.run(6500 * time.Millisecond)
+		want(t, "ask", l.sent[2:], "["+c.sent+"]")
+	}
+}
+
+// A node is lost with one running map and one that has ended while a reduce needs it.
+// Both ask again at priority 5: the ended one at once, the running one after its abort,
+// both in time for the next beat. The count of ended maps drops.
+func TestLostNode(t *testing.T) {
+	l := newLab(t, 1, []int32{1}, []int32{1}, []int32{2})
+	l.job.Tasks = faulty{l, nil, nil}
+	l.job.Settings.Slowstart = 1
+	l.grant(2, 20, 2, 1)
+	l.grant(10, 20, 3, 1)
+	l.answer(15).Nodes = []yarn.NodeReport{{Node: 1}}
+	l.run(14500 * time.Millisecond)
+	want(t, "ended maps", l.am.endedMaps(), "1")
+	l.run(15500 * time.Millisecond)
+	want(t, "ended maps", l.am.endedMaps(), "0")
+	l.run(16500 * time.Millisecond)
+	want(t, "ask", l.sent[len(l.sent)-1], "16: 5:*=2")
+}
+
+// 2.7 asks for them as for first attempts.
+func TestLostNodeBeforeFastFail(t *testing.T) {
+	l := newLab(t, 1, []int32{1})
+	l.job.Release.FastFailKilled = false
+	l.grant(2, 20, 2, 1)
+	l.answer(5).Nodes = []yarn.NodeReport{{Node: 1}}
+	l.run(6500 * time.Millisecond)
+	want(t, "ask", l.sent[len(l.sent)-1], "6: 20:*=1 20:r0=1 20:n1=1")
+}
+
+// Without reduces, or with all of them ended, maps on a lost node have done their work.
+func TestLostNodeWithoutReduces(t *testing.T) {
+	l := newLab(t, 0, []int32{1}, []int32{2})
+	l.grant(2, 20, 2, 1)
+	l.answer(15).Nodes = []yarn.NodeReport{{Node: 1}}
+	l.run(16500 * time.Millisecond)
+	want(t, "ended maps", l.am.endedMaps(), "1")
+}
+
+// A killed attempt that has no container withdraws its request; a pending reduce's
+// stays, and the container that it gets is never used.
+func TestKillsBeforeAContainer(t *testing.T) {
+	l := newLab(t, 2, []int32{1}, []int32{1})
+	l.job.Settings.Slowstart = 1
+	l.run(1500 * time.Millisecond)
+	a := l.am
+	a.killTask(a.maptasks[0])
+	a.killTask(a.reducetasks[0])
+	a.settle()
+	want(t, "states", []taskState{a.maptasks[0].state, a.reducetasks[0].state}, "[4 4]")
+	want(t, "pending", order(&a.pending), "[0 1]")
+	l.run(2500 * time.Millisecond)
+	want(t, "asks", l.sent[1:], "[2: 20:*=1 20:r0=1 20:n1=1]")
+	a.rampUp(1)
+	l.grant(3, 10, 2, 0)
+	l.run(4 * time.Second)
+	want(t, "attempts that run", len(l.attempts)+l.am.runningMaps.len, "0")
+	want(t, "reduces with containers", l.am.runningReduces.len, "1")
+}
+
+// A task larger than any container kills the job.
+func TestTooLargeTaskKillsTheJob(t *testing.T) {
+	l := newLab(t, 0, maps(1)...)
+	l.largest = model.Resource{MemoryMiB: 512, VCores: 4}
+	l.run(time.Minute)
+	want(t, "job", *l.record, "{0s 0s 500ms 1.5s false KILLED}")
+}
+
+// Two attempts of a map that commits: the first to ask may, the other is killed when it
+// asks. Attempt 1 was launched later but works on a faster node.
+func TestOneAttemptCommits(t *testing.T) {
+	l := newLab(t, 0, maps(1)...)
+	l.job.Tasks = fasterNode{l}
+	l.job.Costs.Commit = 3 * second
+	l.grant(2, 20, 2, 1)
+	l.grant(5, 20, 3, 3)
+	l.at(3500*time.Millisecond, func() { l.am.addAttempt(l.am.maptasks[0], false) })
+	l.run(time.Minute)
+	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-13sK; m0_1 3@3 5s-6s-15sS")
+	want(t, "asked to commit", l.attempts[0].Pending, "13s")
+}
+
+type fasterNode struct{ *lab }
+
+func (f fasterNode) Work(kind workload.Kind, task, attempt, node int32) Work {
+	w := f.lab.Work(kind, task, attempt, node)
+	if node == 3 {
+		w.Map = 6 * second
+	}
+	return w
+}
+
+// The first success kills the other attempt; its container ends after the kill.
+func TestFirstSuccessKillsTheOther(t *testing.T) {
+	l := newLab(t, 1, maps(1)...)
+	l.job.Tasks = fasterNode{l}
+	l.grant(2, 20, 2, 1)
+	l.grant(5, 20, 3, 3)
+	l.at(3500*time.Millisecond, func() { l.am.addAttempt(l.am.maptasks[0], false) })
+	l.run(14 * time.Second)
+	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-12sK; m0_1 3@3 5s-6s-12sS")
+	want(t, "ended maps", l.am.endedMaps(), "1")
+}
+
+// A failure while another attempt only waits for a container: 3.3 starts a third.
+func TestRetryBesideAnAsk(t *testing.T) {
+	for _, c := range []struct {
+		release  Release
+		attempts string
+	}{{Hadoop336, "3"}, {Hadoop277, "2"}} {
+		l := newLab(t, 1, maps(1)...)
+		l.job.Release = c.release
+		l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2}}, nil}
+		l.grant(2, 20, 2, 1)
+		l.at(3500*time.Millisecond, func() { l.am.addAttempt(l.am.maptasks[0], false) })
+		l.run(6 * time.Second)
+		want(t, "attempts", len(l.am.maptasks[0].attempts), c.attempts)
+	}
+}
+
+// Three failed attempts on node 1 blacklist it: what is asked there becomes 0, the
+// ResourceManager is told, and a container there goes back while its request moves to
+// the end without the host. Node 2 makes it half of the cluster: all is forgiven.
+func TestBlacklist(t *testing.T) {
+	l := newLab(t, 1, []int32{1}, []int32{1}, []int32{1}, []int32{1, 2}, []int32{2})
+	fails := map[int32][]engine.Time{0: {1}, 1: {1}, 2: {1}}
+	l.job.Tasks = faulty{l, fails, nil}
+	l.grant(2, 20, 2, 1, 1, 1)
+	l.grant(6, 20, 5, 1)
+	l.run(7500 * time.Millisecond)
+	want(t, "asks", l.carried(), "1: 20:*=5 20:r0=4 20:r1=2 20:n1=4 20:n2=2; 3: 20:*=2 20:r0=1 20:n1=1; "+
+		"4: 20:n1=0 5:*=3 !1; 7: 20:*=2 20:r0=1 20:r1=2 20:n1=0 20:n2=2 -5")
+	want(t, "waiting", order(&l.am.maps), "[4 0 1 2 3]")
+	for range 3 {
+		l.am.requests.failedOn(2)
+	}
+	l.run(9500 * time.Millisecond)
+	want(t, "then", l.sent[4:], "[8: 20:n2=0 !2 9: ?1 ?2]")
+	want(t, "refused", l.am.requests.blacklisted(1), "false")
+}
+
+// A count that has not been sent is only forgotten: the ResourceManager keeps its own.
+func TestBlacklistForgetsUnsentCounts(t *testing.T) {
+	l := newLab(t, 0, []int32{1})
+	l.run(500 * time.Millisecond)
+	for range 3 {
+		l.am.requests.failedOn(1)
+	}
+	l.run(1500 * time.Millisecond)
+	want(t, "asks", l.carried(), "1: 20:*=1 20:r0=1 !1")
+}
+
+// Containers on a blacklisted node: one of priority 5 or 10 keeps the order of what
+// waits or moves the first to the end, and an unknown host the first map.
+func TestRefile(t *testing.T) {
+	a := ramp(2, 2)
+	a.rampUp(2)
+	again := &attempt{task: a.maptasks[1], request: request{priority: fastFailMap}}
+	a.maps.push(again)
+	a.failedMaps = append(a.failedMaps, again)
+	a.refile(box(2, fastFailMap))
+	want(t, "maps", order(&a.maps), "[0 1 1]")
+	a.refile(box(3, reducePrio))
+	want(t, "reduces", order(&a.reduces), "[1 0]")
+	a.refile(box(4, mapPrio))
+	want(t, "maps", order(&a.maps), "[1 1 0]")
+}
+
+// An uber job runs its tasks one after the other on the ApplicationMaster's node and
+// asks for nothing. The reduce knows all maps when it begins and commits.
+func TestUber(t *testing.T) {
+	l := newLab(t, 1, []int32{1}, []int32{2})
+	l.job.Settings.Uber = true
+	l.run(time.Minute)
+	want(t, "attempts", l.ran(), "m0_0 0@0 100ms-100ms-10.1sS; m1_0 0@0 10.1s-10.1s-20.1sS; r0_0 0@0 20.1s-20.1s-26.3sS")
+	want(t, "asks", l.carried(), "")
+	want(t, "job", *l.record, "{0s 0s 26.7s 27.7s true SUCCEEDED}")
+}
+
+// A task of an uber job has one attempt: its failure fails the job.
+func TestUberFails(t *testing.T) {
+	l := newLab(t, 0, maps(2)...)
+	l.job.Settings.Uber = true
+	l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2}}, nil}
+	l.run(time.Minute)
+	want(t, "attempts", l.ran(), "m0_0 0@0 100ms-100ms-2.1sF")
+	want(t, "state", l.record.State, "FAILED")
+}
+
+// A job is too large for its ApplicationMaster by maps, reduces, bytes, memory or
+// cores.
+func TestUberDecision(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  func(j *Job)
+		uber string
+	}{
+		{"fits", func(j *Job) {}, "true"},
+		{"not wanted", func(j *Job) { j.Settings.Uber = false }, "false"},
+		{"nine maps", func(j *Job) { j.Hosts = maps(9) }, "true"},
+		{"ten maps", func(j *Job) { j.Hosts = maps(10) }, "false"},
+		{"two reduces", func(j *Job) { j.Reduces = 2 }, "false"},
+		{"a block", func(j *Job) { j.InputBytes = 1 << 20 }, "true"},
+		{"more", func(j *Job) { j.InputBytes = 1<<20 + 1 }, "false"},
+		{"own limit", func(j *Job) { j.InputBytes = 1<<20 + 1; j.Settings.UberBytes = 1 << 21 }, "true"},
+		{"reduces larger than the ApplicationMaster", func(j *Job) { j.ReduceSize.MemoryMiB *= 2 }, "false"},
+		{"but none", func(j *Job) { j.ReduceSize.MemoryMiB *= 2; j.Reduces = 0 }, "true"},
+		{"cores", func(j *Job) { j.MapSize.VCores = 2 }, "false"},
+	} {
+		l := newLab(t, 1, maps(2)...)
+		l.job.Settings.Uber = true
+		c.set(l.job)
+		want(t, c.name, l.am.uberizes(), c.uber)
+	}
+}
+
+// The ApplicationMaster dies with its node at 6 s. The map on another node works on,
+// but nobody hears of its end; it is killed when its node is told. A second attempt
+// starts from nothing and counts attempts from 1000.
+func TestLostApplicationMaster(t *testing.T) {
+	l := newLab(t, 0, maps(1)...)
+	l.grant(2, 20, 2, 1)
+	l.at(6*time.Second, func() { l.am.Lost() })
+	l.at(15*time.Second, func() { l.am.Killed(l.made[2]) })
+	l.run(time.Minute)
+	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-15sK")
+	want(t, "job", l.record, "<nil>")
+	again := newLab(t, 0, maps(1)...)
+	again.am = New(again.job, 2)
+	again.grant(2, 20, 2, 1)
+	again.run(time.Minute)
+	want(t, "attempts", again.ran(), "m0_1000 2@1 2s-3s-13.2sS")
+}
+
+// What runs on a dead node is heard of no more.
+func TestDeadNode(t *testing.T) {
+	l := newLab(t, 0, maps(1)...)
+	l.grant(2, 20, 2, 1)
+	l.at(6*time.Second, func() { l.am.Died(l.made[2]) })
+	l.run(20 * time.Second)
+	want(t, "state", l.attempts[0].State, "RUNNING")
+	want(t, "done", l.attempts[0].Done, "-1ns")
+}
