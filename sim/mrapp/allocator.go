@@ -112,6 +112,7 @@ func (a *AppMaster) Beat() {
 		a.master.Allocate(yarn.AllocateRequest{})
 		return
 	}
+	a.speculator.wake()
 	a.limitRunning()
 	before := a.headroom
 	answer := a.requests.send()

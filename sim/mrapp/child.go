@@ -1,6 +1,7 @@
 package mrapp
 
 import (
+	"fmt"
 	"sort"
 
 	"github.com/slotwave/slotwave/sim/engine"
@@ -35,12 +36,17 @@ func (a *AppMaster) launch(t *attempt) {
 	c.node = t.container.Node
 	c.launched = a.master.Now()
 	c.work = a.job.Tasks.Work(t.task.kind, t.task.index, t.number, c.node)
+	t.container.What = fmt.Sprintf("%.1s%d_%d", t.task.kind, t.task.index, a.attemptNumber(t))
 	if !a.master.Launch(t.container) {
 		c.silent = true
 		return
 	}
 	a.step(t, a.job.Costs.Launch, func() { a.begin(t) })
 }
+
+// attemptNumber is the number in an attempt's name. Each ApplicationMaster begins at its
+// own thousand.
+func (a *AppMaster) attemptNumber(t *attempt) int32 { return 1000*a.generation + t.number }
 
 // step lets a process do something after a while, if it still lives.
 func (a *AppMaster) step(t *attempt, d engine.Time, do func()) {
@@ -212,11 +218,18 @@ func (a *AppMaster) exitSoon(t *attempt) {
 	})
 }
 
-// stop kills the process of an attempt, if there is one (ContainerLauncherImpl).
+// stop kills the process of an attempt, if there is one. The launcher's thread gives
+// the order (ContainerLauncherImpl): what the process was to do in this instant comes
+// before.
 func (a *AppMaster) stop(t *attempt) {
-	if t.container != nil && t.child.launched != None && !t.child.silent {
-		a.master.Stop(t.container)
+	if t.container == nil || t.child.launched == None || t.child.silent {
+		return
 	}
+	a.master.At(a.master.Now(), func() {
+		if !t.child.silent {
+			a.master.Stop(t.container)
+		}
+	})
 }
 
 // attemptIn returns the attempt that was given a container.
@@ -252,7 +265,7 @@ func (a *AppMaster) over(t *attempt) {
 	c := &t.child
 	c.silent, c.until = true, a.master.Now()
 	r := AttemptRecord{
-		Kind: t.task.kind, Task: t.task.index, Attempt: 1000*a.generation + t.number, Node: c.node,
+		Kind: t.task.kind, Task: t.task.index, Attempt: a.attemptNumber(t), Node: c.node,
 		Locality: c.work.Locality, Launched: c.launched, Begun: c.begun, MapsKnown: c.mapsKnown,
 		Pending: c.pending, Done: c.done, State: c.outcome,
 	}

@@ -102,10 +102,8 @@ func (l *lab) Ended(c *yarn.Container, e yarn.Exit) {
 
 func (l *lab) Stop(c *yarn.Container) {
 	l.stopped = append(l.stopped, fmt.Sprintf("%v: %d", l.Now(), c.Number))
-	l.At(l.Now(), func() {
-		l.am.Killed(c)
-		l.Ended(c, yarn.KilledByAM)
-	})
+	l.am.Killed(c)
+	l.Ended(c, yarn.KilledByAM)
 }
 
 func (l *lab) Allocate(q yarn.AllocateRequest) yarn.AllocateResponse {

@@ -16,6 +16,7 @@ type speculator struct {
 	needs     [2]int // attempts without a container
 	begun     [2]bool
 	tried     map[*task]bool // mayHaveSpeculated
+	due       engine.Time    // the next pass
 }
 
 // history is what the speculator held of an attempt at its last look
@@ -100,19 +101,25 @@ func (s *speculator) succeeded(t *attempt) {
 
 func milliseconds(t engine.Time) int64 { return t.Duration().Milliseconds() }
 
+// wake makes the pass that is due in this instant. The speculator's thread sleeps since
+// before the heartbeat's does, so it wakes before a heartbeat of the same instant.
+func (s *speculator) wake() {
+	if s.a != nil && s.due == s.a.master.Now() && s.a.state != jobEnded {
+		s.pass()
+	}
+}
+
 // pass looks at all maps, then at all reduces, and sleeps longer if it has started
 // something (computeSpeculations).
 func (s *speculator) pass() {
-	if s.a.state == jobEnded {
-		return
-	}
 	set := &s.a.job.Settings.Speculation
 	wait := set.AfterNone
 	maps := s.look(workload.Map, s.a.maptasks)
 	if reduces := s.look(workload.Reduce, s.a.reducetasks); maps || reduces {
 		wait = set.AfterSome
 	}
-	s.a.after(wait, s.pass)
+	s.due = s.a.master.Now() + wait
+	s.a.after(wait, s.wake)
 }
 
 // Reasons not to start an attempt, as values of a task.
