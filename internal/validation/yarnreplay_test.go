@@ -23,7 +23,7 @@ type recordedMaster struct {
 	rows    map[string]map[string]string
 	finish  int64
 	end     int64
-	given   map[string]*sim.Container
+	given   map[int32]*sim.Container
 	differs *string
 }
 
@@ -64,7 +64,8 @@ func (r *recordedMaster) Beat() {
 		q.Asks = append(q.Asks, r.ask(f))
 	}
 	for _, id := range strings.Fields(row["releases"]) {
-		if c := r.given[id]; c != nil {
+		if n, _ := strconv.Atoi(id); r.given[int32(n)] != nil {
+			c := r.given[int32(n)]
 			q.Releases = append(q.Releases, c)
 		}
 	}
@@ -89,10 +90,10 @@ func (r *recordedMaster) Beat() {
 func (r *recordedMaster) check(now int64, row map[string]string, a sim.AllocateResponse) {
 	var granted, ended []string
 	for _, c := range a.Granted {
-		granted = append(granted, r.id(c.Number))
+		granted = append(granted, strconv.Itoa(int(c.Number)))
 	}
 	for _, e := range a.Ended {
-		ended = append(ended, fmt.Sprintf("%s:%d", r.id(e.Container.Number), e.Exit))
+		ended = append(ended, fmt.Sprintf("%d:%d", e.Container.Number, e.Exit))
 	}
 	got := fmt.Sprintf("%s|%s|%d:%d", strings.Join(granted, " "), strings.Join(ended, " "), a.Headroom.MemoryMiB, a.Headroom.VCores)
 	want := row["allocated"] + "|" + row["completed"] + "|" + row["headroom"]
@@ -116,7 +117,7 @@ func (r *recordedMaster) ask(f string) sim.Ask {
 // launch starts and ends a container as recorded.
 func (r *recordedMaster) launch(c *sim.Container) {
 	id := r.id(c.Number)
-	r.given[id] = c
+	r.given[c.Number] = c
 	row := r.rows[id]
 	if row == nil || row["start_ms"] == "" {
 		return
@@ -130,6 +131,8 @@ func (r *recordedMaster) launch(c *sim.Container) {
 		if end := recordedMs(row["end_ms"]); end >= 0 && exit > -200 {
 			switch sim.Exit(exit) {
 			case sim.Preempted, sim.KilledByRM, sim.Aborted:
+				// Whoever kills it first, its ApplicationMaster or its node.
+				r.at(end-r.c.Costs["kill_ms"], func() { r.m.Stop(c) })
 			default:
 				r.at(end, func() { r.m.Ended(c, sim.Exit(exit)) })
 			}
@@ -172,7 +175,7 @@ func TestYarnReplay(t *testing.T) {
 			s := c.submission(&j)
 			s.New = func(attempt int) sim.Application {
 				return &recordedMaster{
-					t: t, c: c, attempt: attempt, asks: asked, rows: given, given: make(map[string]*sim.Container),
+					t: t, c: c, attempt: attempt, asks: asked, rows: given, given: make(map[int32]*sim.Container),
 					finish: recordedMs(jobs[i]["finish_ms"]), differs: &differs,
 				}
 			}

@@ -147,11 +147,12 @@ func NewFair(p Properties, file *Allocations, l Listener) (Scheduler, error) {
 		VCores:    r.whole("yarn.scheduler.increment-allocation-vcores", 1),
 	}
 	s.reserveFrom = times(s.step, float64(r.number("yarn.scheduler.reservation-threshold.increment-multiple", 2)))
-	delay := 4 * r.whole("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", 1000) * ms
+	// The four heartbeats that FSPreemptionThread means to add are none in 3.3.6: it is
+	// made before their interval is read.
+	s.recheck = s.warn + r.whole(prefix+"waitTimeBeforeNextStarvationCheck", 10000)*ms
 	if s.continuous {
-		delay = 10 * s.sleep
+		s.recheck += 10 * s.sleep
 	}
-	s.recheck = s.warn + delay + r.whole(prefix+"waitTimeBeforeNextStarvationCheck", 10000)*ms
 	s.readQueues(r)
 	if r.err != nil {
 		return nil, r.err
