@@ -46,6 +46,7 @@ type WhatIf struct {
 	Changes   []Change      // of the scheduler, in order of time
 	Until     time.Duration // the run ends here, even with unfinished jobs; 0: it ends with the last job
 	Network   Network
+	YARN      *YARN // of a release of YARN; nil: slots
 }
 
 // Change replaces the scheduler in the course of a run.

@@ -191,6 +191,9 @@ func (f *File) recorded() (*Scenario, error) {
 		}
 		run = int(n)
 	}
+	if onYARN(f.data) {
+		return f.recordedYARN(run)
+	}
 	var r recorded
 	if err := json.Unmarshal(f.data, &r); err != nil {
 		return nil, jsonError(f.name, f.data, err)

@@ -38,6 +38,7 @@ type Options struct {
 	Metrics      points.Metrics // of points.csv
 	Trace        bool           // write the offers of the first replication
 	Reading      scenarios.Reading
+	Containers   bool // who asks can speak of a run on YARN
 }
 
 const maxReplications = 100_000
@@ -98,6 +99,9 @@ func Open(name string, o Options) (*Study, error) {
 	first, err := f.Scenario(o.Seed)
 	if err != nil {
 		return nil, err
+	}
+	if first.OnYARN() && !o.Containers {
+		return nil, fmt.Errorf("%s: runs on YARN: only slotwave run speaks of containers yet", name)
 	}
 	s := &Study{Scenario: first, File: f, Options: o}
 	for i, settings := range first.Alternatives {

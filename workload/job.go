@@ -53,6 +53,10 @@ type Job struct {
 	Maps    MapTasks
 	Reduces ReduceTasks
 
+	// Containers are those of an application on YARN that is no MapReduce job: it has
+	// no maps and reduces then.
+	Containers []ContainerGroup
+
 	SetupTime, CleanupTime time.Duration // of its own such tasks, if recorded; 0: those of the cluster
 	NoSetupCleanup         bool          // it has no such tasks, as in Hadoop 0.18
 
@@ -65,6 +69,15 @@ type Job struct {
 	Program string   // what its tasks do, if task times follow from their work
 }
 
+// ContainerGroup is a number of containers of one size that run for given times.
+type ContainerGroup struct {
+	Priority  int // the smaller number goes first
+	MemoryMiB int64
+	VCores    int64
+	Times     []time.Duration // of each container, on a normal node
+	Hosts     [][]string      // of each container: where it would rather run; nil: anywhere
+}
+
 // MapTasks describes the maps of a job. Per-task lists are indexed by task, in
 // the order of the splits (largest first, as the job client sorts them).
 type MapTasks struct {
@@ -75,6 +88,7 @@ type MapTasks struct {
 	Time        Durations // user work, without JVM start and commit
 	Localise    Durations // from the slot to the launch of a first attempt, if recorded
 	Splits      []Split   // nil: the simulator places them
+	Retry       Durations // on YARN: Time of attempts after the first; unset: Time
 	RackFactor  float64   // factor on Time if the split is on another node of the rack; 0: 1
 	OffFactor   float64   // factor on Time if the split is in another rack; 0: 1
 	Ends        attemptEnds

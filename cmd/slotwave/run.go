@@ -34,6 +34,7 @@ type asked struct {
 	force        bool
 	trace        bool
 	forkAt       string
+	containers   bool // the verb speaks of runs on YARN
 }
 
 func (k *asked) flags(c *cobra.Command, noOut string) {
@@ -61,7 +62,7 @@ func readingFlags(c *cobra.Command, r *scenarios.Reading) {
 
 // options are how the scenario is asked.
 func (k *asked) options() study.Options {
-	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, ForkAt: k.forkAt, Fidelity: k.fidelity, Reading: k.reading}
+	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, ForkAt: k.forkAt, Fidelity: k.fidelity, Reading: k.reading, Containers: k.containers}
 }
 
 // open opens a scenario and prints its warnings.
@@ -127,7 +128,8 @@ code 4 if a simulated time differs from the recorded one by more than 5 %.
 
 A recorded case is simulated with --set run=1, its first recorded run, and each
 attempt is compared with the recorded one: tracker, start and finish to the
-millisecond.
+millisecond. The case of a real ResourceManager (YARN) gives containers.csv,
+jobs.csv and attempts.csv, and each row is compared.
 
 A manifest is repeated from the same inputs. slotwave reports whether the files
 have the same bytes, or which input changed.
@@ -149,6 +151,7 @@ of their own that is named after the settings.`,
 			if isManifest(args[0]) {
 				return a.repeatRun(c, args[0], k)
 			}
+			k.containers = true
 			if err := a.simulate(args[0], k, failAbove); err != nil || page == "" {
 				return err
 			}
@@ -190,6 +193,9 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	}
 	defer d.Abort()
 	a.writing.Store(d)
+	if s.Scenario.OnYARN() {
+		return a.simulateOnYARN(d, s, name, k)
+	}
 	bar := a.progress("tasks", s.Tasks(), k.quiet || k.json)
 	runs, err := s.Simulate(d, bar.report())
 	bar.end()

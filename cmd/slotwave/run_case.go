@@ -6,18 +6,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/cases"
+	"github.com/slotwave/slotwave/study/onyarn"
 )
 
 // compareCase says how the simulation of a recorded case differs from the record;
 // empty: it is no case, or nothing is recorded.
 func compareCase(name string, k *asked) (string, error) {
-	run := 1
-	for _, s := range k.set { // a case takes no other setting
-		_, value, _ := strings.Cut(s, "=")
-		run, _ = strconv.Atoi(strings.TrimSpace(value))
-	}
-	if k.quiet || k.json || filepath.Base(name) != "case.json" || !cases.Recorded(name, run) {
+	run := runOfCase(name, k)
+	if run == 0 {
 		return "", nil
 	}
 	g, err := cases.Compare(name, run)
@@ -32,6 +31,54 @@ func compareCase(name string, k *asked) (string, error) {
 		}
 	}
 	return text, nil
+}
+
+// runOfCase returns the run of a recorded case that was simulated; 0 if nothing is
+// recorded or nothing is to be printed.
+func runOfCase(name string, k *asked) int {
+	run := 1
+	for _, s := range k.set { // a case takes no other setting
+		_, value, _ := strings.Cut(s, "=")
+		run, _ = strconv.Atoi(strings.TrimSpace(value))
+	}
+	if k.quiet || k.json || filepath.Base(name) != "case.json" || !cases.Recorded(name, run) {
+		return 0
+	}
+	return run
+}
+
+// simulateOnYARN runs a study of containers, writes its tables, and compares them with
+// the record of a case.
+func (a *app) simulateOnYARN(d *resultdir.Dir, s *study.Study, name string, k *asked) error {
+	run, err := onyarn.Simulate(s)
+	if err != nil {
+		return err
+	}
+	if err := run.Write(d); err != nil {
+		return study.Internal(err)
+	}
+	if err := a.commit(d, s, k.arguments("run", name), nil); err != nil || k.quiet {
+		return err
+	}
+	if err := run.WriteText(a.stdout); err != nil {
+		return err
+	}
+	n := runOfCase(name, k)
+	if n == 0 {
+		return nil
+	}
+	gaps, err := run.Compare(name, n)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "\n%s%d\n", recordedRun, n)
+	for _, g := range gaps {
+		fmt.Fprintf(a.stdout, "%d of %d %s exact to the ms, %d not recorded\n", g.Same, g.Rows, g.Name, g.Extra)
+		if g.First != "" {
+			fmt.Fprintf(a.stdout, "- %s\n", printable(g.First))
+		}
+	}
+	return nil
 }
 
 // recordedRun begins the title of the section about the record.

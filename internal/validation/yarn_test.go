@@ -139,7 +139,7 @@ func (c *yarnCase) scheduler() func(policy.Listener) (policy.Scheduler, error) {
 		add(prefix, c.Scheduler.Capacity)
 		return func(l policy.Listener) (policy.Scheduler, error) { return policy.NewCapacity(p, l) }
 	}
-	file := &policy.Allocations{Settings: texts(c.Scheduler.Fair), Queues: allocationQueues(c.Scheduler.Fair["queues"])}
+	file := &model.Allocations{Settings: texts(c.Scheduler.Fair), Queues: allocationQueues(c.Scheduler.Fair["queues"])}
 	return func(l policy.Listener) (policy.Scheduler, error) { return policy.NewFair(p, file, l) }
 }
 
@@ -154,12 +154,12 @@ func texts(m map[string]any) map[string]string {
 	return out
 }
 
-func allocationQueues(v any) []policy.AllocationQueue {
+func allocationQueues(v any) []model.AllocationQueue {
 	m, _ := v.(map[string]any)
-	var list []policy.AllocationQueue
+	var list []model.AllocationQueue
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		own, _ := m[name].(map[string]any)
-		list = append(list, policy.AllocationQueue{Name: name, Settings: texts(own), Queues: allocationQueues(own["queues"])})
+		list = append(list, model.AllocationQueue{Name: name, Settings: texts(own), Queues: allocationQueues(own["queues"])})
 	}
 	return list
 }

@@ -7,22 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/slotwave/slotwave/model"
 )
-
-// Allocations is the content of fair-scheduler.xml: settings of the whole, by element
-// name, and the queues below root.
-type Allocations struct {
-	Settings map[string]string
-	Queues   []AllocationQueue
-	UserApps map[string]string // maxRunningApps of users
-}
-
-// AllocationQueue is one queue element: its own settings by element name.
-type AllocationQueue struct {
-	Name     string
-	Settings map[string]string
-	Queues   []AllocationQueue
-}
 
 // amounts is a resource that may be given in percent of the cluster
 // (ConfigurableResource).
@@ -111,7 +98,7 @@ func parsePercents(t string) ([2]float64, bool) {
 
 // NewFair makes the FairScheduler of 3.3.6 from the properties of yarn-site.xml and an
 // allocation file (FairSchedulerConfiguration, AllocationFileLoaderService).
-func NewFair(p Properties, file *Allocations, l Listener) (Scheduler, error) {
+func NewFair(p Properties, file *model.Allocations, l Listener) (Scheduler, error) {
 	const prefix = "yarn.scheduler.fair."
 	const ms = int64(1e6)
 	r := &reader{p: p}
@@ -164,8 +151,8 @@ func NewFair(p Properties, file *Allocations, l Listener) (Scheduler, error) {
 // readQueues makes root and the queues of the file.
 func (s *fair) readQueues(r *reader) {
 	s.root = s.newQueue(r, nil, "root", nil)
-	var add func(parent *fairQueue, list []AllocationQueue)
-	add = func(parent *fairQueue, list []AllocationQueue) {
+	var add func(parent *fairQueue, list []model.AllocationQueue)
+	add = func(parent *fairQueue, list []model.AllocationQueue) {
 		for _, q := range list {
 			if parent == s.root && q.Name == "root" {
 				s.configure(r, s.root, q.Settings)

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/slotwave/slotwave/model"
 )
 
 // fair is the FairScheduler of 3.3.6.
@@ -13,7 +15,7 @@ type fair struct {
 	root   *fairQueue
 	queues map[string]*fairQueue // by path
 	leafs  []*fairQueue          // in the order of creation
-	file   *Allocations
+	file   *model.Allocations
 
 	least, most, step Resource // of allocations
 	available         Resource // of the cluster, as of the last round of assignment

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Properties are settings by their full Hadoop names.
@@ -91,4 +92,11 @@ func (r *reader) bounds() (least, most Resource) {
 		r.fail("yarn.scheduler.minimum-allocation-vcores", fmt.Sprintf("more than 0 and at most yarn.scheduler.maximum-allocation-vcores (%d)", most.VCores))
 	}
 	return least, most
+}
+
+// Milliseconds reads a property in ms.
+func (p Properties) Milliseconds(key string, unset time.Duration) (time.Duration, error) {
+	r := &reader{p: p}
+	n := r.whole(key, unset.Milliseconds())
+	return time.Duration(n) * time.Millisecond, r.err
 }
