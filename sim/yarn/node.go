@@ -75,8 +75,16 @@ func (n *node) end(c *Container, exit Exit) {
 	n.rm.rows[c.Row].End = n.rm.Now()
 	if !n.early {
 		n.early = true
-		n.beat.Stop()
-		n.beat = n.rm.agenda.at(n.rm.Now(), n.heartbeat)
+		n.rm.agenda.at(n.rm.Now(), n.beatEarly)
+	}
+}
+
+// beatEarly heartbeats out of turn. A regular heartbeat of the same instant stands: the
+// node then beats twice.
+func (n *node) beatEarly() {
+	n.early = false
+	if !n.dead {
+		n.heartbeat()
 	}
 }
 
@@ -98,7 +106,6 @@ func (n *node) kill(p *process, exit Exit) {
 // kill that follows from the report leaves with the next answer
 // (ResourceTrackerService.nodeHeartbeat).
 func (n *node) heartbeat() {
-	n.early = false
 	n.beat.Stop()
 	orders := n.clean
 	n.clean = nil
