@@ -141,10 +141,11 @@ func (r *recordedYARN) check(run int) error {
 	if n := len(r.Runs[run-1]); n != c.Nodes {
 		return fmt.Errorf("runs[%d]: got %d nodes: want %d", run-1, n, c.Nodes)
 	}
-	for name, list := range map[string][]int{"memory_mb": c.Memory, "vcores": c.VCores} {
-		if len(list) != 1 && len(list) != c.Nodes {
-			return fmt.Errorf("cluster.%s: got %d values: want one, or one for each of %d nodes", name, len(list), c.Nodes)
-		}
+	if err := ofNodes("memory_mb", len(c.Memory), c.Nodes); err != nil {
+		return err
+	}
+	if err := ofNodes("vcores", len(c.VCores), c.Nodes); err != nil {
+		return err
 	}
 	for i := range r.Jobs {
 		if err := r.Jobs[i].check(); err != nil {
@@ -157,6 +158,14 @@ func (r *recordedYARN) check(run int) error {
 		}
 	}
 	return nil
+}
+
+// ofNodes refuses a list that is neither one value nor one for each node.
+func ofNodes(name string, n, nodes int) error {
+	if n == 1 || n == nodes {
+		return nil
+	}
+	return fmt.Errorf("cluster.%s: got %d values: want one, or one for each of %d nodes", name, n, nodes)
 }
 
 func (w *yarnWork) check() error {
@@ -238,17 +247,15 @@ func (r *recordedYARN) question(run int) (*model.WhatIf, error) {
 
 // scheduler reads the properties and the queues.
 func (r *recordedYARN) scheduler(y *model.YARN) {
-	for k, v := range r.Scheduler.Properties {
-		y.Properties[k] = textOf(v)
-	}
+	maps.Copy(y.Properties, settingsOf(r.Scheduler.Properties))
 	if y.Policy == "fair" {
 		y.Allocations = &model.Allocations{Settings: settingsOf(r.Scheduler.Fair), Queues: queuesOf(r.Scheduler.Fair["queues"])}
 		return
 	}
 	const prefix = "yarn.scheduler.capacity."
 	y.Properties[prefix+"root.queues"], y.Properties[prefix+"root.default.capacity"] = "default", "100"
-	for k, v := range r.Scheduler.Capacity {
-		y.Properties[prefix+k] = textOf(v)
+	for _, k := range slices.Sorted(maps.Keys(r.Scheduler.Capacity)) {
+		y.Properties[prefix+k] = textOf(r.Scheduler.Capacity[k])
 	}
 }
 

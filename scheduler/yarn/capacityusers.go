@@ -52,16 +52,16 @@ func (m *capacityUsers) of(name string) *capacityUser {
 	return u
 }
 
-// sum adds the weights of some users. Weights of users are whole or few: the order of
-// the sum does not show.
+// sum adds the weights of some users. Java adds them in the order of a hash map: with
+// weights that are not whole the last bit may differ.
 func (m *capacityUsers) sum(counts func(string) bool) float32 {
-	var w float64
-	for name, u := range m.users {
+	var w float32
+	for _, name := range sortedKeys(m.users) {
 		if counts(name) {
-			w += float64(u.weight)
+			w += m.users[name].weight
 		}
 	}
-	return float32(w)
+	return w
 }
 
 func (m *capacityUsers) sumActive() {

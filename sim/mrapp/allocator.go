@@ -115,7 +115,7 @@ func (a *AppMaster) Beat() {
 	a.speculator.wake()
 	a.limitRunning()
 	before := a.headroom
-	answer := a.requests.send()
+	answer := a.requests.heartbeat()
 	a.headroom = answer.Headroom
 	if len(answer.Granted)+len(answer.Ended) > 0 || a.headroom != before {
 		a.recalculate = true

@@ -180,7 +180,7 @@ func TestRampDownTakesTheFirst(t *testing.T) {
 	a.scheduleReduces()
 	want(t, "asked for", order(&a.reduces), "[4]")
 	want(t, "pending", order(&a.pending), "[5 0 1 2 3]")
-	want(t, "count sent", a.requests.table[key{reducePrio, yarn.Any}], "1")
+	want(t, "count sent", a.requests.row(key{reducePrio, yarn.Any}).count, "1")
 }
 
 func order(q *queue) []int32 {

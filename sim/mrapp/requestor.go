@@ -23,11 +23,24 @@ type request struct {
 	racks    []yarn.Place // distinct
 }
 
-// key is one row of the table of requests. The size is that of the task's type.
+// key names one row of the table of requests. The size is that of the task's type.
 type key struct {
 	priority yarn.Priority
 	place    yarn.Place
 }
+
+// row is what is asked for at one place (an entry of remoteRequestsTable).
+type row struct {
+	key
+	count  int32 // 0: not in the table
+	unsent bool  // to be sent (ask)
+	send   int32 // what is to be sent; it may differ from the count
+	listed bool  // among the rows that may be to be sent
+	limit  int32 // most to ask for (requestLimits); unlimited: none
+	resend bool  // the limit is to be applied although the count has not changed
+}
+
+const unlimited = -1
 
 // requestor keeps the counts that the ResourceManager shall hold and sends those that
 // changed (RMContainerRequestor).
@@ -36,13 +49,12 @@ type requestor struct {
 	settings *Settings
 	sizes    [2]model.Resource // of maps and reduces
 
-	table    map[key]int32 // remoteRequestsTable; no row is 0
-	unsent   map[key]int32 // ask: rows to send, 0 too
+	rows     map[key]*row
+	changed  []*row // and those that were to be sent and are no more
+	limited  []*row
 	releases []*yarn.Container
 
-	limits  map[key]int32 // requestLimits: most to ask for anywhere
-	resend  map[key]bool  // requestLimitsToUpdate
-	asks    []yarn.Ask    // of the last heartbeat, for its memory
+	asks    []yarn.Ask // of the last heartbeat, for its memory
 	freed   []*yarn.Container
 	refused blacklist
 }
@@ -50,8 +62,7 @@ type requestor struct {
 func newRequestor(master yarn.Master, job *Job) requestor {
 	return requestor{
 		master: master, settings: &job.Settings, sizes: [2]model.Resource{job.MapSize, job.ReduceSize},
-		table: map[key]int32{}, unsent: map[key]int32{}, limits: map[key]int32{}, resend: map[key]bool{},
-		refused: blacklist{failures: map[int32]int{}, listed: map[int32]bool{}},
+		rows: map[key]*row{}, refused: blacklist{failures: map[int32]int{}, listed: map[int32]bool{}},
 	}
 }
 
@@ -80,62 +91,60 @@ func (r *requestor) drop(q *request) {
 	r.change(key{q.priority, yarn.Any}, -1)
 }
 
+func (r *requestor) row(k key) *row {
+	x := r.rows[k]
+	if x == nil {
+		x = &row{key: k, limit: unlimited}
+		r.rows[k] = x
+	}
+	return x
+}
+
 // change adds to one count. What is not in the table cannot sink
 // (decResourceRequest).
 func (r *requestor) change(k key, by int32) {
-	n := r.table[k]
-	if n == 0 && by < 0 {
+	x := r.row(k)
+	if x.count == 0 && by < 0 {
 		return
 	}
-	n += by
-	if n == 0 {
-		delete(r.table, k)
-	} else {
-		r.table[k] = n
+	x.count += by
+	r.toSend(x, x.count)
+}
+
+// toSend notes what the next heartbeat says of a row.
+func (r *requestor) toSend(x *row, count int32) {
+	x.unsent, x.send = true, count
+	if !x.listed {
+		x.listed = true
+		r.changed = append(r.changed, x)
 	}
-	r.unsent[k] = n
 }
 
 // limit sets the most containers to ask for anywhere at a priority
 // (setRequestLimit). A higher limit is sent although nothing else has changed.
 func (r *requestor) limit(p yarn.Priority, most int32) {
-	k := key{p, yarn.Any}
-	if old, ok := r.limits[k]; !ok || old < most {
-		r.resend[k] = true
+	x := r.row(key{p, yarn.Any})
+	if x.limit == unlimited {
+		r.limited = append(r.limited, x)
 	}
-	r.limits[k] = most
+	x.resend = x.resend || x.limit < most
+	x.limit = most
 }
 
 // applyLimits caps what is about to be sent (applyRequestLimits).
 func (r *requestor) applyLimits() {
-	for k, most := range r.limits {
-		n, ok := r.table[k]
-		if !ok {
-			continue
+	for _, x := range r.limited {
+		if x.count > 0 && (x.unsent || x.resend) {
+			r.toSend(x, min(x.count, x.limit))
 		}
-		if _, sent := r.unsent[k]; sent || r.resend[k] {
-			r.unsent[k] = min(n, most)
-		}
+		x.resend = false
 	}
-	clear(r.resend)
 }
 
-// send makes the heartbeat's request (makeRemoteRequest).
-func (r *requestor) send() yarn.AllocateResponse {
+// heartbeat sends what has changed and takes the answer (makeRemoteRequest).
+func (r *requestor) heartbeat() yarn.AllocateResponse {
 	r.applyLimits()
-	r.asks = r.asks[:0]
-	for k, n := range r.unsent {
-		size := r.sizes[0]
-		if k.priority == reducePrio {
-			size = r.sizes[1]
-		}
-		r.asks = append(r.asks, yarn.Ask{Priority: k.priority, Place: k.place, Size: size, Count: n})
-	}
-	// ResourceRequestComparator: the largest number first, anywhere before places.
-	slices.SortFunc(r.asks, func(a, b yarn.Ask) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Place, b.Place))
-	})
-	clear(r.unsent)
+	r.takeAsks()
 	r.freed, r.releases = r.releases, r.freed[:0]
 	slices.SortFunc(r.freed, func(a, b *yarn.Container) int { return cmp.Compare(a.Number, b.Number) })
 	answer := r.master.Allocate(yarn.AllocateRequest{
@@ -143,12 +152,34 @@ func (r *requestor) send() yarn.AllocateResponse {
 	})
 	r.refused.additions, r.refused.removals = nil, nil
 	if len(answer.Ended) > 0 {
-		for k := range r.limits {
-			r.resend[k] = true
+		for _, x := range r.limited {
+			x.resend = true
 		}
 	}
 	r.refused.last, r.refused.nodes = r.refused.nodes, answer.Cluster
 	return answer
+}
+
+// takeAsks lists what is to be sent: the largest priority number first, anywhere
+// before places (ResourceRequestComparator).
+func (r *requestor) takeAsks() {
+	r.asks = r.asks[:0]
+	for _, x := range r.changed {
+		x.listed = false
+		if !x.unsent {
+			continue
+		}
+		x.unsent = false
+		size := r.sizes[0]
+		if x.priority == reducePrio {
+			size = r.sizes[1]
+		}
+		r.asks = append(r.asks, yarn.Ask{Priority: x.priority, Place: x.place, Size: size, Count: x.send})
+	}
+	r.changed = r.changed[:0]
+	slices.SortFunc(r.asks, func(a, b yarn.Ask) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Place, b.Place))
+	})
 }
 
 // release returns a container with the next heartbeat.
@@ -193,15 +224,12 @@ func (r *requestor) failedOn(node int32) {
 	}
 	host := r.master.HostOf(node)
 	for _, p := range []yarn.Priority{fastFailMap, reducePrio, mapPrio} {
-		k := key{p, host}
-		if _, ok := r.table[k]; !ok {
-			continue
-		}
-		if _, waits := r.unsent[k]; waits {
-			delete(r.unsent, k)
-			delete(r.table, k)
-		} else {
-			r.unsent[k] = 0
+		switch x := r.rows[key{p, host}]; {
+		case x == nil || x.count == 0:
+		case x.unsent:
+			x.unsent, x.count = false, 0
+		default:
+			r.toSend(x, 0)
 		}
 	}
 }
