@@ -5,45 +5,6 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// application is a submission and its life in the ResourceManager (RMAppImpl).
-type application struct {
-	Submission
-	rm       *ResourceManager
-	id       int32
-	failures int
-	attempt  *attempt
-	record   ApplicationRecord
-}
-
-// attempt is one attempt of an application, and its Master (RMAppAttemptImpl).
-type attempt struct {
-	app     *application
-	rm      *ResourceManager
-	number  int
-	book    *policy.App
-	program Application
-	am      *Container
-
-	started    bool // the program runs
-	lost       bool // its process is gone
-	over       bool // the scheduler has dropped it
-	said       bool // the final state was told once
-	succeeded  bool
-	unregister bool
-	heard      engine.Time
-
-	ended   []endedAt // by node, since the last pull
-	slots   int       // of the hash map of nodes that they wait in
-	answer  AllocateResponse
-	changed []NodeReport
-}
-
-// endedAt are containers of one node whose end the ApplicationMaster does not know.
-type endedAt struct {
-	node *policy.Node
-	list []Ended
-}
-
 // submit brings an application to the scheduler.
 func (p *application) submit() {
 	p.id = p.rm.nextID

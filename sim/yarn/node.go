@@ -1,38 +1,6 @@
 package yarn
 
-import (
-	"slices"
-
-	policy "github.com/slotwave/slotwave/scheduler/yarn"
-	"github.com/slotwave/slotwave/sim/engine"
-)
-
-// node is a NodeManager, and what the ResourceManager's side of its heartbeats keeps
-// (NodeStatusUpdaterImpl, RMNodeImpl).
-type node struct {
-	rm   *ResourceManager
-	book *policy.Node
-	dies engine.Time
-
-	running []*process // in order of start
-	gone    []Ended    // since the last heartbeat
-	beat    call
-	early   bool // a heartbeat out of turn is due in this instant
-	dead    bool // it has died
-	lost    bool // the ResourceManager has given it up
-
-	clean    []*Container // to be killed, by the next answer
-	heard    engine.Time  // last heartbeat
-	launched []*Container // reused
-}
-
-// process is a container's process on a node.
-type process struct {
-	c        *Container
-	attempt  *attempt
-	reported bool // running
-	killed   bool
-}
+import "slices"
 
 // register makes the node known; it heartbeats at once.
 func (n *node) register() {

@@ -1,84 +1,9 @@
 package yarn
 
 import (
-	"github.com/slotwave/slotwave/model"
 	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/sim/engine"
 )
-
-// None is the instant of what has not happened.
-const None engine.Time = -1
-
-// NodeConfig describes one node.
-type NodeConfig struct {
-	Name, Rack string
-	Total      model.Resource
-	First      engine.Time // it registers and heartbeats
-	Dies       engine.Time // or engine.Never
-}
-
-// Config describes a cluster and its work.
-type Config struct {
-	Nodes     []NodeConfig
-	Scheduler func(policy.Listener) (policy.Scheduler, error)
-	Heartbeat engine.Time // of nodes
-	Kill      engine.Time // from an order to kill until the process is gone
-	Expiry    engine.Time // of a silent node; looked at every third of it
-	AMExpiry  engine.Time // of a silent ApplicationMaster, likewise
-	Work      []Submission
-}
-
-// Row is what is recorded of one container or reservation.
-type Row struct {
-	Application string
-	Attempt     int // of the ApplicationMaster
-	Number      int32
-	What        string
-	Node        int32
-	Size        model.Resource
-	Priority    Priority
-	Reserved    engine.Time
-	Allocated   engine.Time
-	Acquired    engine.Time
-	Start, End  engine.Time // of the process
-	Freed       engine.Time // for the scheduler
-	Exit        Exit
-}
-
-// ApplicationRecord is what is recorded of one application, by its last attempt.
-type ApplicationRecord struct {
-	Submitted    engine.Time
-	AMNode       int32
-	AMAllocated  engine.Time
-	AMStarted    engine.Time
-	Registered   engine.Time
-	Unregistered engine.Time
-	Ended        engine.Time // the ResourceManager's final state
-	Attempts     int
-	Succeeded    bool
-}
-
-// ResourceManager runs a cluster. It does everything that follows from one event
-// before the next one: the scheduler's work, then what its decisions cause, in the
-// order of the causes.
-type ResourceManager struct {
-	config Config
-	engine *engine.Engine
-	agenda agenda
-	sched  policy.Scheduler
-	err    error
-
-	nodes    []*node
-	usable   int
-	places   map[string]Place
-	names    []string // of the places
-	apps     []*application
-	attempts map[*policy.App]*attempt
-	nextID   int32
-	over     int // applications that have ended
-	rows     []Row
-	posts    []func()
-}
 
 // New makes a ResourceManager at time 0. Registrations come first in the order of
 // events, then deaths of nodes, then submissions.

@@ -25,8 +25,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// ContainersName is the table of containers of a run on YARN.
-const ContainersName = "containers.csv"
+// containersName is the table of containers of a run on YARN.
+const containersName = "containers.csv"
 
 // Run is a run on YARN and what was asked.
 type Run struct {
@@ -51,7 +51,7 @@ func (r *Run) Write(d *resultdir.Dir) error {
 		columns []string
 		rows    func() [][]string
 	}{
-		{ContainersName, containerColumns, r.containers},
+		{containersName, containerColumns, r.containers},
 		{"jobs.csv", yarnJobColumns, r.jobs},
 		{"attempts.csv", yarnAttemptColumns, r.attempts},
 	} {

@@ -1,0 +1,147 @@
+package yarn
+
+import (
+	"github.com/slotwave/slotwave/model"
+	policy "github.com/slotwave/slotwave/scheduler/yarn"
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// None is the instant of what has not happened.
+const None engine.Time = -1
+
+// NodeConfig describes one node.
+type NodeConfig struct {
+	Name, Rack string
+	Total      model.Resource
+	First      engine.Time // it registers and heartbeats
+	Dies       engine.Time // or engine.Never
+}
+
+// Config describes a cluster and its work.
+type Config struct {
+	Nodes     []NodeConfig
+	Scheduler func(policy.Listener) (policy.Scheduler, error)
+	Heartbeat engine.Time // of nodes
+	Kill      engine.Time // from an order to kill until the process is gone
+	Expiry    engine.Time // of a silent node; looked at every third of it
+	AMExpiry  engine.Time // of a silent ApplicationMaster, likewise
+	Work      []Submission
+}
+
+// Row is what is recorded of one container or reservation.
+type Row struct {
+	Application string
+	Attempt     int // of the ApplicationMaster
+	Number      int32
+	What        string
+	Node        int32
+	Size        model.Resource
+	Priority    Priority
+	Reserved    engine.Time
+	Allocated   engine.Time
+	Acquired    engine.Time
+	Start, End  engine.Time // of the process
+	Freed       engine.Time // for the scheduler
+	Exit        Exit
+}
+
+// ApplicationRecord is what is recorded of one application, by its last attempt.
+type ApplicationRecord struct {
+	Submitted    engine.Time
+	AMNode       int32
+	AMAllocated  engine.Time
+	AMStarted    engine.Time
+	Registered   engine.Time
+	Unregistered engine.Time
+	Ended        engine.Time // the ResourceManager's final state
+	Attempts     int
+	Succeeded    bool
+}
+
+// ResourceManager runs a cluster. It does everything that follows from one event
+// before the next one: the scheduler's work, then what its decisions cause, in the
+// order of the causes.
+type ResourceManager struct {
+	config Config
+	engine *engine.Engine
+	agenda agenda
+	sched  policy.Scheduler
+	err    error
+
+	nodes    []*node
+	usable   int
+	places   map[string]Place
+	names    []string // of the places
+	apps     []*application
+	attempts map[*policy.App]*attempt
+	nextID   int32
+	over     int // applications that have ended
+	rows     []Row
+	posts    []func()
+}
+
+// node is a NodeManager, and what the ResourceManager's side of its heartbeats keeps
+// (NodeStatusUpdaterImpl, RMNodeImpl).
+type node struct {
+	rm   *ResourceManager
+	book *policy.Node
+	dies engine.Time
+
+	running []*process // in order of start
+	gone    []Ended    // since the last heartbeat
+	beat    call
+	early   bool // a heartbeat out of turn is due in this instant
+	dead    bool // it has died
+	lost    bool // the ResourceManager has given it up
+
+	clean    []*Container // to be killed, by the next answer
+	heard    engine.Time  // last heartbeat
+	launched []*Container // reused
+}
+
+// process is a container's process on a node.
+type process struct {
+	c        *Container
+	attempt  *attempt
+	reported bool // running
+	killed   bool
+}
+
+// application is a submission and its life in the ResourceManager (RMAppImpl).
+type application struct {
+	Submission
+	rm       *ResourceManager
+	id       int32
+	failures int
+	attempt  *attempt
+	record   ApplicationRecord
+}
+
+// attempt is one attempt of an application, and its Master (RMAppAttemptImpl).
+type attempt struct {
+	app     *application
+	rm      *ResourceManager
+	number  int
+	book    *policy.App
+	program Application
+	am      *Container
+
+	started    bool // the program runs
+	lost       bool // its process is gone
+	over       bool // the scheduler has dropped it
+	said       bool // the final state was told once
+	succeeded  bool
+	unregister bool
+	heard      engine.Time
+
+	ended   []endedAt // by node, since the last pull
+	slots   int       // of the hash map of nodes that they wait in
+	answer  AllocateResponse
+	changed []NodeReport
+}
+
+// endedAt are containers of one node whose end the ApplicationMaster does not know.
+type endedAt struct {
+	node *policy.Node
+	list []Ended
+}
