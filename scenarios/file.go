@@ -225,6 +225,13 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	}
 	for i, s := range f.set {
 		t.set = append(t.set, s.text)
+		if vary, ok := s.value["vary"].(map[string]any); ok {
+			for _, key := range slices.Sorted(maps.Keys(vary)) {
+				for _, path := range varied(t.values, key) {
+					t.fix(pathTree(path, 0).(map[string]any))
+				}
+			}
+		}
 		over, err := overlay(t.values, s.value, "")
 		if err != nil {
 			t.fail(-i-1, "%v", err)
@@ -440,11 +447,16 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 				values = f.fork.over(t, values)
 				continue
 			}
-			over, err := overlay(values, pathTree(name, v), "")
-			if err != nil && i == 0 {
-				t.fail(t.line("vary"), "vary.%s: %v", name, err)
+			for _, path := range varied(t.values, name) {
+				over, err := overlay(values, pathTree(path, v), "")
+				if err != nil && i == 0 {
+					t.fail(t.line("vary"), "vary.%s: %v", name, err)
+				}
+				values = over
+				if line, known := t.lines[join("vary", name)]; known {
+					t.relocate(values, pathTree(path, v), "", line)
+				}
 			}
-			values = over
 			run.Name = strings.TrimSpace(run.Name + " " + labels[k] + "=" + textOf(v))
 			run.Levels = append(run.Levels, Level{name, textOf(v), tomlOf(v)})
 		}
@@ -503,6 +515,36 @@ func (f *File) modelFiles(t *table, s *Scenario) {
 	s.Models.Literal = t.boolean("literal", false)
 	s.Models.NoCauses = !t.boolean("causes", true)
 	t.done()
+}
+
+// overMark stands before the flag in a setting that Vary made.
+const overMark = " # --over "
+
+// Vary returns the setting that varies a key as [vary] does. The values are TOML, or
+// texts. Errors blame the flag.
+func Vary(key string, values []string, flag string) string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		var one map[string]any
+		if _, err := toml.Decode("v = "+v, &one); err != nil {
+			v = workload.TOMLText(v)
+		}
+		list[i] = v
+	}
+	return "vary." + workload.TOMLText(key) + "=[" + strings.Join(list, ", ") + "]" + overMark + flag
+}
+
+// varied returns the keys that a varied key stands for. One without a dot that is not
+// a key of the whole scenario is that of every [[job]].
+func varied(values map[string]any, key string) (paths []string) {
+	jobs, _ := values["job"].([]map[string]any)
+	if strings.ContainsAny(key, ".\"") || len(jobs) == 0 || slices.Contains([]string{"fidelity", "attempts", "plots"}, key) {
+		return []string{key}
+	}
+	for i := range jobs {
+		paths = append(paths, fmt.Sprintf("job.%d.%s", i, key))
+	}
+	return paths
 }
 
 // shortKeys returns the last parts of keys, and all of Hadoop properties but their

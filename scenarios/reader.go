@@ -49,6 +49,9 @@ func place(file string, set []string, line int) string {
 	case line > 0:
 		return fmt.Sprintf("%s:%d: ", file, line)
 	case line < 0:
+		if _, flag, ok := strings.Cut(set[-line-1], overMark); ok {
+			return "--over " + flag + ": "
+		}
 		return fmt.Sprintf("--set %s: ", set[-line-1])
 	}
 	return file + ": "

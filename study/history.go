@@ -145,7 +145,7 @@ func IsFile(name string) bool {
 // AsMade reports whether a name is that of a result which is simulated as its
 // manifest says.
 func (o *Options) AsMade(name string) bool {
-	return AttemptsOf(name) != "" && len(o.Set) == 0 && o.Fidelity == ""
+	return AttemptsOf(name) != "" && len(o.Set) == 0 && len(o.Over) == 0 && o.Fidelity == ""
 }
 
 // HistoryOf returns the jobs of a simulated run with their attempts and times.

@@ -16,33 +16,19 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 )
 
-// variedKey is a key of the scenario with its values.
-type variedKey struct {
-	Key     string
-	Values  []variedValue
-	Numeric bool
-}
-
-type variedValue struct {
-	Text string
-	at   float64
+// VariedKey is a key of the scenario with its values.
+type VariedKey struct {
+	Key    string
+	Values []string
 }
 
 // maxValues is the largest number of values of a varied key.
 const maxValues = 1000
 
-// ParseOver reads KEY=FROM:TO:STEP or KEY=VALUE,VALUE,... Without a flag
-// nothing varies.
-func ParseOver(flags []string) (variedKey, error) {
-	switch {
-	case len(flags) == 0:
-		return variedKey{Values: []variedValue{{}}}, nil
-	case len(flags) > 1:
-		return variedKey{}, fmt.Errorf("--over %s: given twice: want one key", flags[1])
-	}
-	text := flags[0]
+// ParseOver reads KEY=FROM:TO:STEP or KEY=VALUE,VALUE,...
+func ParseOver(text string) (VariedKey, error) {
 	key, list, ok := strings.Cut(text, "=")
-	o := variedKey{Key: strings.TrimSpace(key), Numeric: true}
+	o := VariedKey{Key: strings.TrimSpace(key)}
 	if !ok || o.Key == "" || list == "" {
 		return o, fmt.Errorf("--over %s: want KEY=FROM:TO:STEP or KEY=VALUE,VALUE", text)
 	}
@@ -50,19 +36,14 @@ func ParseOver(flags []string) (variedKey, error) {
 		err := o.addRange(text, ends)
 		return o, err
 	}
-	for i, v := range strings.Split(list, ",") {
-		v = strings.TrimSpace(v)
-		at, err := strconv.ParseFloat(v, 64)
-		if err != nil {
-			o.Numeric, at = false, float64(i)
-		}
-		o.Values = append(o.Values, variedValue{v, at})
+	for _, v := range strings.Split(list, ",") {
+		o.Values = append(o.Values, strings.TrimSpace(v))
 	}
 	return o, nil
 }
 
 // addRange adds the values of FROM:TO:STEP.
-func (o *variedKey) addRange(text string, ends []string) error {
+func (o *VariedKey) addRange(text string, ends []string) error {
 	var v [3]float64
 	for i := range ends {
 		var err error
@@ -81,7 +62,7 @@ func (o *variedKey) addRange(text string, ends []string) error {
 	}
 	for i := range int(steps) + 1 {
 		at := v[0] + float64(float64(i)*v[2])
-		o.Values = append(o.Values, variedValue{strconv.FormatFloat(at, 'g', 12, 64), at})
+		o.Values = append(o.Values, strconv.FormatFloat(at, 'g', 12, 64))
 	}
 	return nil
 }
@@ -103,8 +84,7 @@ func KeySettings(key, value string, tables int) []string {
 type Opened struct {
 	Study *Study
 	Run   int
-	At    float64 // value of the varied key
-	over  string  // the same as text
+	At    float64 // value of the varied key, if it is the only one and has numbers
 
 	Models []analytic.Predictor
 }
@@ -113,15 +93,14 @@ func (c *Opened) Question() *model.WhatIf { return &c.Study.Scenario.Runs[c.Run]
 
 func (c *Opened) levels() []scenarios.Level { return c.Study.Scenario.Runs[c.Run].Levels }
 
-// OpenAll opens every scenario with every value of the varied key. A result is
-// simulated as it was made, if that can be done again; otherwise its attempts are
-// replayed.
-func (o *Options) OpenAll(names []string, over variedKey, models []analytic.Predictor) ([]Opened, error) {
+// OpenAll opens every run of scenarios. A result is simulated as it was made, if that
+// can be done again; otherwise its attempts are replayed.
+func (o *Options) OpenAll(names []string, models []analytic.Predictor) ([]Opened, error) {
 	var all []Opened
 	labels := map[string]bool{}
 	for _, name := range names {
 		var notMade error
-		if o.AsMade(name) && over.Key == "" {
+		if o.AsMade(name) {
 			var made *Study
 			var run int
 			if made, run, notMade = studyOf(name, *o); notMade == nil {
@@ -130,33 +109,20 @@ func (o *Options) OpenAll(names []string, over variedKey, models []analytic.Pred
 				continue
 			}
 		}
-		base, err := Open(name, *o)
+		s, err := Open(name, *o)
 		if err != nil {
 			return nil, err
 		}
 		if notMade != nil {
-			base.Scenario.Warnings = append(base.Scenario.Warnings, fmt.Sprintf("%s: %v: its attempts are replayed, which can differ from the result", name, notMade))
+			s.Scenario.Warnings = append(s.Scenario.Warnings, fmt.Sprintf("%s: %v: its attempts are replayed, which can differ from the result", name, notMade))
 		}
-		for _, v := range over.Values {
-			s := base
-			if over.Key != "" {
-				with := *o
-				with.Set = append(slices.Clone(with.Set), KeySettings(over.Key, v.Text, base.Scenario.Tables)...)
-				if s, err = Open(name, with); err != nil {
-					return nil, err
-				}
+		for r := range s.Scenario.Runs {
+			q := &s.Scenario.Runs[r].Question
+			if labels[q.Name] {
+				q.Name = name + " " + q.Name
 			}
-			for r := range s.Scenario.Runs {
-				q := &s.Scenario.Runs[r].Question
-				if over.Key != "" {
-					q.Name += " " + over.Key + "=" + v.Text
-				}
-				if labels[q.Name] {
-					q.Name = name + " " + q.Name
-				}
-				labels[q.Name] = true
-				all = append(all, Opened{Study: s, Run: r, At: v.at, over: v.Text, Models: models})
-			}
+			labels[q.Name] = true
+			all = append(all, Opened{Study: s, Run: r, Models: models})
 		}
 	}
 	if models != nil {
@@ -177,13 +143,27 @@ func (o *Options) OpenAll(names []string, over variedKey, models []analytic.Pred
 	return all, nil
 }
 
-// PointsOf are the runs as points of a study whose factors are the varied key
-// and the keys that the scenarios vary.
-func PointsOf(all []Opened, over string, runs []*results.Run) *points.Points {
-	var keys []string
-	if over != "" {
-		keys = append(keys, over)
+// Axis returns the key whose numbers set the runs apart, and places the runs on it;
+// empty: other things vary.
+func Axis(all []Opened) string {
+	key := ""
+	for i := range all {
+		levels := all[i].levels()
+		if len(levels) != 1 || i > 0 && levels[0].Key != key {
+			return ""
+		}
+		at, err := strconv.ParseFloat(levels[0].Text, 64)
+		if err != nil {
+			return ""
+		}
+		key, all[i].At = levels[0].Key, at
 	}
+	return key
+}
+
+// PointsOf are the runs as points of a study whose factors are the keys that vary.
+func PointsOf(all []Opened, runs []*results.Run) *points.Points {
+	var keys []string
 	for i := range all {
 		for _, level := range all[i].levels() {
 			if !slices.Contains(keys, level.Key) {
@@ -194,9 +174,6 @@ func PointsOf(all []Opened, over string, runs []*results.Run) *points.Points {
 	p := points.NewPoints(keys)
 	for i := range all {
 		values := make([]string, len(keys))
-		if over != "" {
-			values[0] = all[i].over
-		}
 		for _, level := range all[i].levels() {
 			values[slices.Index(keys, level.Key)] = level.Text
 		}

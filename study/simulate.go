@@ -185,7 +185,7 @@ func (s *Study) Comparison(runs []*results.Run) *results.Comparison {
 	for r := range all {
 		all[r] = Opened{Study: s, Run: r}
 	}
-	return &results.Comparison{Title: s.Scenario.Title, Runs: runs, Points: PointsOf(all, "", runs)}
+	return &results.Comparison{Title: s.Scenario.Title, Runs: runs, Points: PointsOf(all, runs)}
 }
 
 // target returns the place for the files of one run.

@@ -33,6 +33,7 @@ type Options struct {
 	Replications int            // number of runs, each with its own seed; 0 is 1
 	Workers      int            // concurrent runs; 0 is one per core
 	Set          []string       // KEY=VALUE settings that replace values of the scenario
+	Over         []string        // KEY=FROM:TO:STEP or KEY=VALUE,VALUE that vary as in [vary], replacing it
 	Fidelity     string         // replay, profile, phase or device; empty: the scenario's
 	ForkAt       string         // time from which Set takes effect, in a second run; empty: from the start
 	Metrics      points.Metrics // of points.csv
@@ -49,6 +50,11 @@ func (o *Options) check() error {
 		return fmt.Errorf("replications: got %d: want 1 to %d", o.Replications, maxReplications)
 	case o.Workers < 0:
 		return fmt.Errorf("workers: got %d: want 0 or more", o.Workers)
+	}
+	for _, text := range o.Over {
+		if _, err := ParseOver(text); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -72,10 +78,16 @@ func (o *Options) SeedOf(replication int) uint64 {
 
 // Settings are laid over the scenario.
 func (o *Options) Settings() []string {
-	if o.Fidelity == "" {
-		return slices.Clone(o.Set)
+	all := slices.Clone(o.Set)
+	if o.Fidelity != "" {
+		all = append(all, "fidelity="+workload.TOMLText(o.Fidelity))
 	}
-	return append(slices.Clone(o.Set), "fidelity="+workload.TOMLText(o.Fidelity))
+	for _, text := range o.Over {
+		if v, err := ParseOver(text); err == nil { // checked by Open
+			all = append(all, scenarios.Vary(v.Key, v.Values, text))
+		}
+	}
+	return all
 }
 
 // A Study is an opened scenario with the options of its simulation.
@@ -123,7 +135,7 @@ func (o *Options) open(name string) (*scenarios.File, error) {
 	if o.ForkAt == "" {
 		return scenarios.OpenReading(name, o.Reading, o.Settings()...)
 	}
-	fixed := Options{Fidelity: o.Fidelity}
+	fixed := Options{Fidelity: o.Fidelity, Over: o.Over}
 	f, err := scenarios.OpenReading(name, o.Reading, fixed.Settings()...)
 	if err != nil {
 		return nil, err

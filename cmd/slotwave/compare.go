@@ -17,7 +17,6 @@ import (
 type comparing struct {
 	asked
 	measured  []string
-	over      []string
 	metrics   []string
 	baseline  string
 	failAbove string
@@ -35,8 +34,8 @@ gap between the simulation and a model, slotwave repeats the simulation and
 switches off one cause after another, unless the scenario says models.causes =
 false. Models read further data that [models] names (docs/scenarios.md).
 
---over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key without a
-dot is set in every [[job]]. Values of --over replace those of [vary].
+--over varies a key as [vary] does: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key
+without a dot is set in every [[job]]. Values of --over replace those of [vary].
 
 --measured adds runs of a real cluster, or of an earlier simulation. A recorded
 job belongs to a scenario if the name and the numbers of maps, reduces and nodes
@@ -58,7 +57,6 @@ of a model differs from the simulation, or that of a scenario from the one in
 	k.asked.flags(c, "none: nothing is written")
 	f := c.Flags()
 	f.StringArrayVar(&k.measured, "measured", nil, "`TRACE` or result with measured runs of the scenarios")
-	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
 	f.StringArrayVar(&k.metrics, "metric", nil, "`METRIC` to compare, such as 'p95_response_ns[pool=etl]'")
 	f.StringVar(&k.baseline, "baseline", "", "`NAME` to compare with (default simulation)")
 	f.StringVar(&k.failAbove, "fail-above", "", "exit with code 4 if a difference exceeds this `PART`")
@@ -91,7 +89,7 @@ func (a *app) compare(names []string, k *comparing) error {
 		warn = nil
 	}
 	c, err := compare.Compare(names, compare.Options{
-		Options: options, Measured: runs, Over: k.over, Baseline: k.baseline, Causes: true, FailAbove: limit,
+		Options: options, Measured: runs, Baseline: k.baseline, Causes: true, FailAbove: limit,
 	}, warn)
 	if err != nil {
 		return err
@@ -146,9 +144,6 @@ func (k *comparing) repeat(names []string) []string {
 	args := k.asked.arguments("compare", names...)
 	for _, m := range k.measured {
 		args = append(args, "--measured="+m)
-	}
-	for _, over := range k.over {
-		args = append(args, "--over="+over)
 	}
 	for _, m := range k.metrics {
 		args = append(args, "--metric="+m)

@@ -185,21 +185,25 @@ of your choice, for recorded or synthetic workloads.
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {
 			c.Run, c.RunE = nil, help
-			c.Use, c.Short, c.Long = "help [VERB or TOPIC]", "Print the page of a verb or a topic", ""
+			c.Use, c.Short, c.Long = "help [VERB, TOPIC or WORD]", "Print the page of a verb or a topic, or explain a word", ""
 		}
 	}
 	plainUsage(root)
 	return root
 }
 
-// help shows the page of a verb or a topic.
+// help shows the page of a verb or a topic, or a word of the glossary.
 func help(c *cobra.Command, args []string) error {
 	about, rest, err := c.Root().Find(args)
 	if err != nil {
-		if now := newName(args[0]); now != "" {
-			return renamed(args[0], now)
+		name := strings.Join(args, " ")
+		if explainWord(c.OutOrStdout(), name) {
+			return nil
 		}
-		return fmt.Errorf("help %s: no such page: want a verb or a topic (slotwave help lists them)", strings.Join(args, " "))
+		if now := newName(name); now != "" {
+			return renamed(name, now)
+		}
+		return fmt.Errorf("help %s: no such page: want a verb, a topic (slotwave help lists them) or a word of the glossary", name)
 	}
 	about.InitDefaultHelpFlag() // so that the page shows it
 	if len(rest) > 0 || !about.Runnable() {

@@ -15,7 +15,6 @@ import (
 func predictCommand(a *app) *cobra.Command {
 	k := &asked{}
 	var deadline time.Duration
-	var over []string
 	c := &cobra.Command{
 		Use:   "predict SCENARIO",
 		Short: "Ask every analytic model about a scenario",
@@ -28,7 +27,7 @@ end by the deadline in 90 % of the replications (5 unless --replications says
 otherwise; four times as many decide on the number that is printed). The answers
 of the models are printed below.
 
---over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE..., as in compare.
+--over varies a key as [vary] does: KEY=FROM:TO:STEP or KEY=VALUE,VALUE...
 
 Models read further data that [models] in the scenario names, such as
 --set models.history=out/my-runs (docs/scenarios.md).`,
@@ -36,7 +35,7 @@ Models read further data that [models] in the scenario names, such as
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("deadline") {
-				if len(over) > 0 {
+				if len(k.over) > 0 {
 					return errors.New("--deadline searches the number of nodes: got --over too: want one of the two")
 				}
 				if !c.Flags().Changed("replications") {
@@ -47,11 +46,10 @@ Models read further data that [models] in the scenario names, such as
 			if k.replications != 1 || c.Flags().Changed("workers") {
 				return errors.New("--replications and --workers: got them with models, which use no random numbers: want run, compare or --deadline")
 			}
-			return a.predict(args[0], k, over)
+			return a.predict(args[0], k)
 		},
 	}
 	k.flags(c, "none: nothing is written")
-	c.Flags().StringArrayVar(&over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
 	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the jobs must finish: print nodes instead of times")
 	return c
 }
@@ -76,18 +74,15 @@ func (a *app) provision(name string, k *asked, deadline time.Duration) error {
 	return a.show(k, p.WriteText, p.WriteJSON, "compare", name)
 }
 
-func (a *app) predict(name string, k *asked, over []string) error {
+func (a *app) predict(name string, k *asked) error {
 	s, err := a.open(name, k)
 	if err != nil {
 		return err
 	}
 	arguments := k.arguments("predict", name)
-	for _, o := range over {
-		arguments = append(arguments, "--over="+o)
-	}
 	var answers *results.Answers
-	if len(over) > 0 {
-		answers, s, err = predict.Over(name, k.options(), over)
+	if len(k.over) > 0 || len(s.Scenario.Runs) > 1 {
+		answers, s, err = predict.Over(name, k.options())
 	} else if models, failed := s.Models(); failed == nil {
 		answers, err = predict.All(s, models)
 	} else {

@@ -25,7 +25,7 @@ type asked struct {
 	seed         uint64
 	replications int
 	workers      int
-	set          []string
+	set, over    []string
 	fidelity     string
 	reading      scenarios.Reading
 	json, quiet  bool
@@ -44,6 +44,7 @@ func (k *asked) flags(c *cobra.Command, noOut string) {
 	f.IntVar(&k.replications, "replications", 1, "number of runs, each with its own seed")
 	f.IntVar(&k.workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario, such as cluster.nodes=40")
+	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as cluster.nodes=10:100:10")
 	f.StringVar(&k.fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
 	readingFlags(c, &k.reading)
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
@@ -62,7 +63,7 @@ func readingFlags(c *cobra.Command, r *scenarios.Reading) {
 
 // options are how the scenario is asked.
 func (k *asked) options() study.Options {
-	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, ForkAt: k.forkAt, Fidelity: k.fidelity, Reading: k.reading, Containers: k.containers}
+	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, Over: k.over, ForkAt: k.forkAt, Fidelity: k.fidelity, Reading: k.reading, Containers: k.containers}
 }
 
 // open opens a scenario and prints its warnings.
@@ -86,6 +87,9 @@ func (k *asked) arguments(verb string, names ...string) []string {
 	}
 	for _, s := range k.set {
 		args = append(args, "--set="+s)
+	}
+	for _, o := range k.over {
+		args = append(args, "--over="+o)
 	}
 	if k.trace {
 		args = append(args, "--trace")
@@ -260,7 +264,7 @@ func runFolders(out string) []string {
 // settingsSuffix makes a folder of its own of what is set over a scenario.
 func (k *asked) settingsSuffix() string {
 	const longest = 120
-	settings := k.set
+	settings := slices.Concat(k.set, k.over)
 	if k.fidelity != "" {
 		settings = append(slices.Clone(settings), "fidelity="+k.fidelity)
 	}

@@ -16,8 +16,9 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
-	"cmd/slotwave":            {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/points", "results/resultdir", "results/text", "scenarios", "scheduler", "sim", "study", "study/calibrate", "study/cases", "study/compare", "study/diagnosis", "study/inspect", "study/onyarn", "study/predict", "study/report", "study/reproduce", "study/sensitivity", "study/size", "study/sweep", "study/tune", "workload", "workload/trace"},
+	"cmd/slotwave":            {"diagnose", "docs", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/points", "results/resultdir", "results/text", "scenarios", "scheduler", "sim", "study", "study/calibrate", "study/cases", "study/compare", "study/diagnosis", "study/inspect", "study/onyarn", "study/predict", "study/report", "study/reproduce", "study/sensitivity", "study/size", "study/sweep", "study/tune", "workload", "workload/trace"},
 	"diagnose":                {"model", "model/input", "scheduler", "workload"},
+	"docs":                    {},
 	"internal/approx":         {},
 	"internal/bench":          {},
 	"internal/documented":     {},

@@ -30,7 +30,6 @@ type Options struct {
 	study.Options
 	Models    []analytic.Predictor // nil: those of each scenario
 	Measured  *Measured            // recorded runs; nil: none
-	Over      []string             // one KEY=FROM:TO:STEP or KEY=VALUE,VALUE; empty: nothing varies
 	Baseline  string               // scenario or model with which the others are compared; empty: the simulation
 	Causes    bool                 // attribute the gap between simulation and models to causes
 	FailAbove float64              // relative difference above which Above lists an answer
@@ -47,11 +46,7 @@ type Compared struct {
 // the answers side by side. Warn is called with the warnings of the scenarios
 // before they are simulated; it may be nil.
 func Compare(names []string, k Options, warn func([]string)) (*Compared, error) {
-	over, err := study.ParseOver(k.Over)
-	if err != nil {
-		return nil, err
-	}
-	all, err := k.OpenAll(names, over, k.Models)
+	all, err := k.OpenAll(names, k.Models)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +54,7 @@ func Compare(names []string, k Options, warn func([]string)) (*Compared, error) 
 	if len(names) > 1 {
 		c.Title = strings.Join(names, ", ")
 	}
-	if over.Numeric {
-		c.Answers.Over = over.Key
-	}
+	c.Answers.Over = study.Axis(all)
 	toScenario, err := k.chooseBaseline(all, c.Answers)
 	if err != nil {
 		return nil, err
@@ -80,7 +73,7 @@ func Compare(names []string, k Options, warn func([]string)) (*Compared, error) 
 	if err := k.simulate(all, c); err != nil {
 		return nil, err
 	}
-	c.Points = study.PointsOf(all, over.Key, c.Runs)
+	c.Points = study.PointsOf(all, c.Runs)
 	c.Points.Metrics = k.Metrics
 	done := &Compared{Comparison: c, Study: study.Joined(all), Above: c.Answers.Above(k.FailAbove)}
 	if toScenario {

@@ -29,21 +29,14 @@ func All(s *study.Study, models []analytic.Predictor) (*results.Answers, error) 
 	return answers, nil
 }
 
-// Over asks every analytic model about a scenario with each value of the
-// varied key.
-func Over(name string, o study.Options, over []string) (*results.Answers, *study.Study, error) {
-	varied, err := study.ParseOver(over)
+// Over asks every analytic model about a scenario with each value of the keys that
+// vary.
+func Over(name string, o study.Options) (*results.Answers, *study.Study, error) {
+	all, err := o.OpenAll([]string{name}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := o.OpenAll([]string{name}, varied, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	answers := &results.Answers{}
-	if varied.Numeric {
-		answers.Over = varied.Key
-	}
+	answers := &results.Answers{Over: study.Axis(all)}
 	for i := range all {
 		list, err := Ask(all[i].Question(), all[i].Models)
 		if err != nil {

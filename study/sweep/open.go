@@ -109,13 +109,13 @@ func (s *Sweep) readFactors() ([]Factor, error) {
 		add(f)
 	}
 	for _, text := range s.Asked.Over {
-		o, err := study.ParseOver([]string{text})
+		o, err := study.ParseOver(text)
 		if err != nil {
 			return nil, err
 		}
 		var levels []FactorLevel
 		for _, v := range o.Values {
-			levels = append(levels, FactorLevel{v.Text, study.KeySettings(o.Key, v.Text, tables)})
+			levels = append(levels, FactorLevel{v, study.KeySettings(o.Key, v, tables)})
 		}
 		add(Listed(o.Key, "--over "+o.Key+": ", levels))
 	}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/slotwave/slotwave/docs"
+)
+
+// word is an entry of the glossary.
+type word struct {
+	names         []string
+	meaning, from string
+}
+
+// glossary reads the rows of the tables of the page.
+func glossary() (all []word) {
+	for _, line := range strings.Split(docs.Glossary, "\n") {
+		cells := strings.Split(strings.Trim(strings.ReplaceAll(line, "`", ""), "| "), " | ")
+		if strings.HasPrefix(line, "|") && len(cells) == 3 && cells[0] != "word" {
+			all = append(all, word{strings.Split(cells[0], ", "), cells[1], cells[2]})
+		}
+	}
+	return all
+}
+
+// explainWord prints the entry of a word, and the entries whose names contain it. It
+// reports whether there is one.
+func explainWord(w io.Writer, name string) bool {
+	var also []string
+	found := false
+	for _, entry := range glossary() {
+		switch {
+		case slices.ContainsFunc(entry.names, func(n string) bool { return strings.EqualFold(n, name) }):
+			fmt.Fprintln(w, strings.Join(wrap(strings.Join(entry.names, ", ")+": "+entry.meaning), "\n"))
+			fmt.Fprintf(w, "  from %s\n", entry.from)
+			found = true
+		case strings.Contains(strings.ToLower(strings.Join(entry.names, "\n")), strings.ToLower(name)):
+			also = append(also, entry.names[0])
+		}
+	}
+	if len(also) > 0 && len(also) < 10 && (found || newName(name) == "") {
+		fmt.Fprintln(w, strings.Join(wrap("See also: "+strings.Join(also, ", ")), "\n"))
+		found = true
+	}
+	return found
+}
