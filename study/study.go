@@ -33,7 +33,7 @@ type Options struct {
 	Replications int            // number of runs, each with its own seed; 0 is 1
 	Workers      int            // concurrent runs; 0 is one per core
 	Set          []string       // KEY=VALUE settings that replace values of the scenario
-	Over         []string        // KEY=FROM:TO:STEP or KEY=VALUE,VALUE that vary as in [vary], replacing it
+	Over         []string       // KEY=FROM:TO:STEP or KEY=VALUE,VALUE that vary as in [vary], replacing it
 	Fidelity     string         // replay, profile, phase or device; empty: the scenario's
 	ForkAt       string         // time from which Set takes effect, in a second run; empty: from the start
 	Metrics      points.Metrics // of points.csv
