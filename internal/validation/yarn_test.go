@@ -178,6 +178,7 @@ func (c *yarnCase) cost(name string) engine.Time { return engine.Time(c.Costs[na
 func (c *yarnCase) config(run int) sim.Config {
 	memory, vcores := c.perNode(c.Cluster.Memory), c.perNode(c.Cluster.VCores)
 	config := sim.Config{
+		Engine:    engine.New(),
 		Scheduler: c.scheduler(), Heartbeat: 1000 * ms, Kill: c.cost("kill_ms"),
 		Expiry:   c.property("yarn.nm.liveness-monitor.expiry-interval-ms", 600000),
 		AMExpiry: c.property("yarn.am.liveness-monitor.expiry-interval-ms", 600000),

@@ -1,7 +1,6 @@
 package validation
 
 import (
-	"container/heap"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -14,53 +13,6 @@ import (
 	"github.com/slotwave/slotwave/sim/mrapp"
 	sim "github.com/slotwave/slotwave/sim/yarn"
 )
-
-// agenda runs calls in order of time, and those of one instant in the order in which
-// they were set.
-type agenda struct {
-	now   engine.Time
-	set   int
-	calls []*agendaCall
-}
-
-type agendaCall struct {
-	at    engine.Time
-	order int
-	do    func()
-}
-
-func (a *agenda) Len() int { return len(a.calls) }
-func (a *agenda) Less(i, j int) bool {
-	x, y := a.calls[i], a.calls[j]
-	return x.at < y.at || x.at == y.at && x.order < y.order
-}
-func (a *agenda) Swap(i, j int) { a.calls[i], a.calls[j] = a.calls[j], a.calls[i] }
-func (a *agenda) Push(x any)    { a.calls = append(a.calls, x.(*agendaCall)) }
-func (a *agenda) Pop() any {
-	last := a.calls[len(a.calls)-1]
-	a.calls = a.calls[:len(a.calls)-1]
-	return last
-}
-
-func (a *agenda) at(when engine.Time, do func()) *agendaCall {
-	if when < a.now {
-		panic("agenda: an instant that has passed")
-	}
-	a.set++
-	c := &agendaCall{when, a.set, do}
-	heap.Push(a, c)
-	return c
-}
-
-func (c *agendaCall) Stop() { c.do = func() {} }
-
-func (a *agenda) run() {
-	for len(a.calls) > 0 {
-		c := heap.Pop(a).(*agendaCall)
-		a.now = c.at
-		c.do()
-	}
-}
 
 // fedMaster is a ResourceManager that answers what was recorded, whatever it is asked.
 type fedMaster struct {
@@ -84,7 +36,8 @@ type process struct {
 
 // fedCase is one recorded case and what came out of the replay.
 type fedCase struct {
-	agenda
+	*engine.Engine
+	rank uint32 // of the next timer
 	test *testing.T
 	*yarnCase
 	answers map[string]map[string]string // by job and time
@@ -104,7 +57,13 @@ func (f *fedCase) dies(node int32) engine.Time {
 	return engine.Never
 }
 
-func (m *fedMaster) Now() engine.Time { return m.now }
+// at calls do at an instant; of one instant, what was set first comes first.
+func (f *fedCase) at(when engine.Time, do func()) engine.Timer {
+	f.rank++
+	t := f.NewTimer(engine.Heartbeat, 0, func(int32) { do() }).Ranked(f.rank)
+	t.Reset(when)
+	return t
+}
 
 func (m *fedMaster) At(when engine.Time, do func()) sim.Timer { return m.at(when, do) }
 
@@ -138,7 +97,7 @@ func nodeOf(host string) int32 {
 func (m *fedMaster) Allocate(q sim.AllocateRequest) sim.AllocateResponse {
 	m.note(q)
 	var answer sim.AllocateResponse
-	if row, ok := m.answers[m.job+" "+inMs(m.now)]; ok {
+	if row, ok := m.answers[m.job+" "+inMs(m.Now())]; ok {
 		for _, n := range strings.Fields(row["allocated"]) {
 			answer.Granted = append(answer.Granted, m.granted(n))
 		}
@@ -154,7 +113,7 @@ func (m *fedMaster) Allocate(q sim.AllocateRequest) sim.AllocateResponse {
 	answer.Headroom = m.headroom
 	answer.Cluster = m.Cluster.Nodes
 	for node, at := range m.lostAt {
-		if at <= m.now {
+		if at <= m.Now() {
 			answer.Cluster--
 			if !m.told[node] {
 				m.told[node] = true
@@ -215,7 +174,7 @@ func (m *fedMaster) note(q sim.AllocateRequest) {
 	for _, n := range q.Forgive {
 		refused = append(refused, "-"+host(n))
 	}
-	m.asks = append(m.asks, asksRow(inMs(m.now), m.job, asks, releases, refused)...)
+	m.asks = append(m.asks, asksRow(inMs(m.Now()), m.job, asks, releases, refused)...)
 }
 
 func asksRow(at, job string, asks, releases, refused []string) []string {
@@ -229,7 +188,7 @@ func asksRow(at, job string, asks, releases, refused []string) []string {
 }
 
 func (m *fedMaster) Launch(c *sim.Container) bool {
-	if m.dies(c.Node) <= m.now {
+	if m.dies(c.Node) <= m.Now() {
 		return false
 	}
 	p := &process{row: m.row(strconv.Itoa(int(c.Number)))}
@@ -244,7 +203,7 @@ func (m *fedMaster) Launch(c *sim.Container) bool {
 	}
 	if exit := p.row["exit"]; exit != "0" && exit != "-105" && p.row["end_ms"] != "" {
 		end, _ := strconv.ParseInt(p.row["end_ms"], 10, 64)
-		if at := engine.Time(end)*ms - m.killing; at >= m.now {
+		if at := engine.Time(end)*ms - m.killing; at >= m.Now() {
 			m.at(at, func() { m.kill(c) })
 		}
 	}
@@ -258,13 +217,13 @@ func (m *fedMaster) kill(c *sim.Container) {
 	}
 	p.stopped = true
 	m.am.Killed(c)
-	m.at(m.now+m.killing, func() { m.gone(c) })
+	m.at(m.Now()+m.killing, func() { m.gone(c) })
 }
 
 func (m *fedMaster) gone(c *sim.Container) {
 	if p := m.process[c]; !p.gone {
 		p.gone = true
-		m.ends[m.job+" "+m.generation+strconv.Itoa(int(c.Number))] = inMs(m.now)
+		m.ends[m.job+" "+m.generation+strconv.Itoa(int(c.Number))] = inMs(m.Now())
 	}
 }
 
@@ -279,13 +238,13 @@ func (m *fedMaster) Unregister(success bool) bool {
 }
 
 func (m *fedMaster) Exit() {
-	m.ends[m.job+" "+m.generation+"1"] = inMs(m.now)
+	m.ends[m.job+" "+m.generation+"1"] = inMs(m.Now())
 }
 
 // feed replays the ApplicationMasters of run 1 of a case; nil: it has none of MapReduce.
 func feed(t *testing.T, folder string) *fedCase {
 	f := &fedCase{
-		test: t, answers: map[string]map[string]string{}, rows: map[string][]map[string]string{}, places: map[string]sim.Place{},
+		Engine: engine.New(), test: t, answers: map[string]map[string]string{}, rows: map[string][]map[string]string{}, places: map[string]sim.Place{},
 		lostAt: map[int32]engine.Time{}, ends: map[string]string{}, played: newPlayed(),
 	}
 	f.yarnCase = openYarnCase(t, folder)
@@ -310,15 +269,18 @@ func feed(t *testing.T, folder string) *fedCase {
 			f.lostAt[node] = engine.Time(at) * ms
 		}
 	}
+	q, x := f.executor(t, f.Engine)
 	for i := range f.Jobs {
-		f.start(t, &f.Jobs[i])
+		f.start(t, q, x, i)
 	}
-	f.run()
+	for f.Step() {
+	}
 	return f
 }
 
 // start starts the ApplicationMasters of a job when they were recorded to start.
-func (f *fedCase) start(t *testing.T, j *yarnJob) {
+func (f *fedCase) start(t *testing.T, q *model.WhatIf, x *mrapp.Executor, id int) {
+	j := &f.Jobs[id]
 	for _, row := range f.rows["containers"] {
 		if row["job"] != j.Name || row["what"] != "am" {
 			continue
@@ -333,7 +295,7 @@ func (f *fedCase) start(t *testing.T, j *yarnJob) {
 		}
 		start, _ := strconv.ParseInt(row["start_ms"], 10, 64)
 		at := engine.Time(start+f.Costs["am_launch_ms"]) * ms
-		m.am = mrapp.New(f.mapreduce(t, j, playedJob{f.played, j.Name, m.generation}), nth)
+		m.am = mrapp.New(f.mapreduce(t, q, x, id, playedJob{f.played, j.Name, m.generation}), nth)
 		if dies := f.dies(m.node); dies != engine.Never && row["exit"] != "0" {
 			f.at(dies, m.am.Lost)
 		}
@@ -350,7 +312,7 @@ func (f *fedCase) start(t *testing.T, j *yarnJob) {
 }
 
 func (m *fedMaster) beat() {
-	m.at(m.now+engine.Time(1000)*ms, func() {
+	m.at(m.Now()+engine.Time(1000)*ms, func() {
 		if m.am.Beating() {
 			m.am.Beat()
 			m.beat()

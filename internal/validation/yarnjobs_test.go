@@ -3,80 +3,83 @@ package validation
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/mrapp"
 	sim "github.com/slotwave/slotwave/sim/yarn"
 	"github.com/slotwave/slotwave/workload"
 )
 
-// yarnTasks are the given times of a recorded job.
-type yarnTasks struct {
-	*yarnCase
-	*yarnJob
+// question is the part of a case that an execution reads: nodes, costs and the times of
+// tasks.
+func (c *yarnCase) question() *model.WhatIf {
+	q := &model.WhatIf{Fidelity: model.Replay, Cluster: model.Cluster{
+		Grain: time.Millisecond, Costs: model.Costs{Launch: c.cost("launch_ms").Duration()},
+	}}
+	for i, rack := range c.Cluster.RackOf {
+		n := model.Node{Name: c.host(int32(i)), Rack: rack, Slowness: 1}
+		if len(c.Cluster.Slowness) > 0 {
+			n.Slowness = c.Cluster.Slowness[i]
+		}
+		if i < len(c.Cluster.FailAfter) {
+			n.FailAfter = times(c.Cluster.FailAfter[i])[0]
+		}
+		q.Cluster.Nodes = append(q.Cluster.Nodes, n)
+		for len(q.Cluster.Racks) <= rack {
+			q.Cluster.Racks = append(q.Cluster.Racks, fmt.Sprint("/rack", rack))
+		}
+	}
+	for i := range c.Jobs {
+		q.Jobs = append(q.Jobs, c.Jobs[i].spec())
+	}
+	return q
 }
 
-func (y yarnTasks) Work(kind workload.Kind, task, attempt, node int32) mrapp.Work {
-	slow := 1.0
-	if len(y.Cluster.Slowness) > 0 {
-		slow = y.Cluster.Slowness[node]
+// times converts milliseconds.
+func times(ms ...int64) []time.Duration {
+	out := make([]time.Duration, len(ms))
+	for i, n := range ms {
+		out[i] = time.Duration(n) * time.Millisecond
 	}
-	times := func(n int64, by float64) engine.Time {
-		return engine.Time(math.Floor(float64(n)*by*slow+0.5)) * ms
-	}
-	w := mrapp.Work{Fails: engine.Never, Locality: workload.NoLocality}
-	fail := y.Maps.Fail
-	if kind == workload.Map {
-		n := y.Maps.MS[task]
-		if attempt > 0 && len(y.Maps.Retry) > 0 {
-			n = y.Maps.Retry[task]
-		}
-		factor := 1.0
-		w.Locality = y.locality(task, node)
-		switch w.Locality {
-		case workload.RackLocal:
-			factor = cmp.Or(y.Maps.RackFactor, 1)
-		case workload.OffRack:
-			factor = cmp.Or(y.Maps.OffFactor, 1)
-		}
-		w.Map = times(n, factor)
-	} else {
-		fail = y.Reduces.Fail
-		w.Shuffle, w.Sort, w.Reduce = times(y.Reduces.Shuffle[task], 1), times(y.Reduces.Sort[task], 1), times(y.Reduces.Reduce[task], 1)
-	}
-	if at := fail[strconv.Itoa(int(task))]; int(attempt) < len(at) {
-		w.Fails = engine.Time(at[attempt]) * ms
-	}
-	if at := y.Cluster.FailAfter; int(node) < len(at) && at[node] > 0 {
-		w.Fails = min(w.Fails, engine.Time(at[node])*ms)
-	}
-	return w
+	return out
 }
 
-func (y yarnTasks) locality(task, node int32) workload.Locality {
-	if int(task) >= len(y.Maps.Hosts) || len(y.Maps.Hosts[task]) == 0 {
-		return workload.NoLocality
+func (j *yarnJob) spec() workload.Job {
+	m, r := &j.Maps, &j.Reduces
+	return workload.Job{
+		Maps: workload.MapTasks{
+			Count: m.Count, Time: workload.Durations{Each: times(m.MS...)}, RackFactor: m.RackFactor, OffFactor: m.OffFactor,
+			Ends: ends(m.Fail), InputBytes: int64(m.Count) * cmp.Or(m.Bytes, 128<<20),
+		},
+		Reduces: workload.ReduceTasks{
+			Count: r.Count, Shuffle: workload.Durations{Each: times(r.Shuffle...)}, Sort: workload.Durations{Each: times(r.Sort...)},
+			Time: workload.Durations{Each: times(r.Reduce...)}, Ends: ends(r.Fail),
+		},
 	}
-	best := workload.OffRack
-	for _, h := range y.Maps.Hosts[task] {
-		at := nodeOf(h)
-		if at == node {
-			return workload.NodeLocal
-		}
-		if y.Cluster.RackOf[at] == y.Cluster.RackOf[node] {
-			best = workload.RackLocal
-		}
-	}
-	return best
 }
 
-// mapreduce makes the question of a recorded job.
-func (c *yarnCase) mapreduce(t *testing.T, j *yarnJob, recorder mrapp.Recorder) *mrapp.Job {
+// ends are the failures of a case by task.
+func ends(fail map[string][]int64) map[int][]workload.AttemptEnd {
+	out := make(map[int][]workload.AttemptEnd)
+	for task, list := range fail {
+		n, _ := strconv.Atoi(task)
+		for _, after := range times(list...) {
+			out[n] = append(out[n], workload.AttemptEnd{State: workload.Failed, After: after})
+		}
+	}
+	return out
+}
+
+// mapreduce makes the job of a case for its ApplicationMaster.
+func (c *yarnCase) mapreduce(t *testing.T, q *model.WhatIf, x *mrapp.Executor, id int, recorder mrapp.Recorder) *mrapp.Job {
+	j := &c.Jobs[id]
 	var conf workload.Conf
 	conf.Set("mapreduce.map.speculative", "false")
 	conf.Set("mapreduce.reduce.speculative", "false")
@@ -87,23 +90,32 @@ func (c *yarnCase) mapreduce(t *testing.T, j *yarnJob, recorder mrapp.Recorder) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &mrapp.Job{
-		Reduces: j.Reduces.Count, MapSize: j.Maps.resource(), ReduceSize: j.Reduces.resource(), AMSize: j.AM.resource(),
-		InputBytes: int64(j.Maps.Count) * cmp.Or(j.Maps.Bytes, 128<<20), BlockBytes: 128 << 20,
-		Settings: settings, Release: mrapp.Hadoop336, Tasks: yarnTasks{c, j}, Recorder: recorder,
+	job := &mrapp.Job{
+		ID: id, Spec: &q.Jobs[id], Topology: execute.NewTopology(&q.Cluster),
+		MapSize: j.Maps.resource(), ReduceSize: j.Reduces.resource(), AMSize: j.AM.resource(), BlockBytes: 128 << 20,
+		Settings: settings, Release: mrapp.Hadoop336, Executor: x, Recorder: recorder,
 		Costs: mrapp.Costs{
-			Setup: c.cost("setup_ms"), Launch: c.cost("launch_ms"), Commit: c.cost("commit_ms"),
-			Exit: c.cost("exit_ms"), Abort: c.cost("task_abort_ms"), JobCommit: c.cost("job_commit_ms"),
-			AMExit: c.cost("am_exit_ms"),
+			Setup: c.cost("setup_ms"), Commit: c.cost("commit_ms"), Exit: c.cost("exit_ms"), Abort: c.cost("task_abort_ms"),
+			JobCommit: c.cost("job_commit_ms"), AMExit: c.cost("am_exit_ms"),
 		},
 	}
-	q.Hosts = make([][]int32, j.Maps.Count)
+	job.Hosts = make([][]int32, j.Maps.Count)
 	for i, hosts := range j.Maps.Hosts {
 		for _, h := range hosts {
-			q.Hosts[i] = append(q.Hosts[i], nodeOf(h))
+			job.Hosts[i] = append(job.Hosts[i], nodeOf(h))
 		}
 	}
-	return q
+	return job
+}
+
+// executor makes the execution of a case.
+func (c *yarnCase) executor(t *testing.T, e *engine.Engine) (*model.WhatIf, *mrapp.Executor) {
+	q := c.question()
+	x, err := mrapp.NewExecutor(q, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q, x
 }
 
 // played is what came of the MapReduce jobs of a run.
@@ -127,15 +139,15 @@ func (p playedJob) Attempt(r mrapp.AttemptRecord) {
 		container = "am"
 	}
 	locality, state := "", ""
-	if r.Kind == workload.Map {
-		locality = r.Locality.String()
+	if r.Run.Kind == workload.Map {
+		locality = r.Run.Locality.String()
 	}
 	if r.State != workload.Running {
 		state = r.State.String()
 	}
-	key := fmt.Sprintf("%s %s %d %d", p.job, r.Kind, r.Task, r.Attempt)
+	key := fmt.Sprintf("%s %s %d %d", p.job, r.Run.Kind, r.Run.Task, r.Attempt)
 	p.attempts[key] = strings.Join([]string{
-		container, host(r.Node), locality, inMs(r.Launched), inMs(r.Begun), inMs(r.MapsKnown), inMs(r.Pending), inMs(r.Done), state,
+		container, host(r.Run.Node), locality, inMs(r.Launched), inMs(r.Begun), inMs(r.MapsKnown), inMs(r.Pending), inMs(r.Done), state,
 	}, ",")
 }
 
@@ -185,8 +197,17 @@ func TestYarnJobs(t *testing.T) {
 		for run := 1; run <= len(c.Runs); run++ {
 			p := newPlayed()
 			config := c.config(run)
+			q, x := c.executor(t, config.Engine)
 			for i := range c.Jobs {
-				config.Work = append(config.Work, c.submitMapReduce(t, &c.Jobs[i], p))
+				s := c.submission(&c.Jobs[i])
+				s.New = func(attempt int) sim.Application {
+					recorder := playedJob{played: p, job: c.Jobs[i].Name}
+					if attempt > 1 {
+						recorder.prefix = fmt.Sprint(attempt, ".")
+					}
+					return mrapp.New(c.mapreduce(t, q, x, i, recorder), attempt)
+				}
+				config.Work = append(config.Work, s)
 			}
 			rm, err := sim.New(config)
 			if err != nil {
@@ -209,17 +230,4 @@ func TestYarnJobs(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d runs exact", exact, runs)
-}
-
-// submitMapReduce makes the submission of a recorded job.
-func (c *yarnCase) submitMapReduce(t *testing.T, j *yarnJob, p played) sim.Submission {
-	s := c.submission(j)
-	s.New = func(attempt int) sim.Application {
-		recorder := playedJob{played: p, job: j.Name}
-		if attempt > 1 {
-			recorder.prefix = fmt.Sprint(attempt, ".")
-		}
-		return mrapp.New(c.mapreduce(t, j, recorder), attempt)
-	}
-	return s
 }

@@ -20,6 +20,7 @@ type Attempt struct {
 	End       End
 	Started   bool
 	Permitted bool // to commit
+	Inside    bool // runs in the process of its master, which need not start another (uber)
 
 	certain  bool        // it does not succeed before failAt
 	failAt   engine.Time // Never: it succeeds, unless it is killed

@@ -67,7 +67,10 @@ func (c *common) Usage() *Usage { return nil }
 // or a reduce. All others take a time that the cluster gives.
 func (c *common) begin(a *Attempt) bool {
 	costs := &c.cluster.Costs
-	a.Begin = a.Start + engine.At(costs.Launch)
+	a.Begin = a.Start
+	if !a.Inside {
+		a.Begin += engine.At(costs.Launch)
+	}
 	a.Pending, a.Finish = engine.Never, engine.Never
 	if c.fail {
 		if after := c.cluster.Nodes[a.Node].FailAfter; after > 0 {

@@ -110,7 +110,8 @@ func (x *alone) leftToCopy(a *Attempt, whole engine.Time) engine.Time {
 
 // Progress implements Execution: a map progresses linearly. A reduce progresses
 // by thirds: the shuffle by known outputs, the sort and the reduce phase
-// linearly.
+// linearly. One that asks its master progresses linearly from the end of its first
+// third on.
 func (x *alone) Progress(a *Attempt, now engine.Time) float32 {
 	if a.Kind == workload.Map {
 		return a.MapProgress(now)
@@ -125,6 +126,9 @@ func (x *alone) Progress(a *Attempt, now engine.Time) float32 {
 			return float32(float64(a.Job.Events.maps(read)) / float64(a.Job.maps()) / 3)
 		}
 		return third
+	case x.protocol.Master:
+		rest := a.shuffle + a.sort + a.work
+		return min(1, float32((1+2*float64(now-a.Known)/float64(max(rest, 1)))/3))
 	case now < a.Known+a.shuffle:
 		return third
 	case now < a.Known+a.shuffle+a.sort:

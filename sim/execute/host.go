@@ -30,10 +30,11 @@ type Host interface {
 	HeartbeatsOver()
 }
 
-// Protocol lists what a child asks its tracker for.
+// Protocol lists what a child asks its tracker, or the master of its job, for.
 type Protocol struct {
 	Commit bool // permission to commit
 	Poll   bool // the outputs of maps; false: it knows of them at once
+	Master bool // it asks the master of its job itself, at its begin and after each Poll
 
 	FetchSleep engine.Time // model.Release.FetchSleep
 }

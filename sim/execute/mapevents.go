@@ -30,7 +30,10 @@ type reducer interface {
 }
 
 func newMapEvents(c *common, r reducer) mapEvents {
-	if c.protocol.Poll {
+	switch {
+	case c.protocol.Master:
+		return &masterEvents{instantEvents{c, r}}
+	case c.protocol.Poll:
 		return &polledEvents{c: c, reducer: r, fetchers: make([]*fetcher, len(c.cluster.Nodes))}
 	}
 	return &instantEvents{c, r}
@@ -69,6 +72,41 @@ func (e *instantEvents) resolve(j *Job) {
 	}
 	clear(j.waiting)
 	j.waiting = j.waiting[:0]
+}
+
+// masterEvents makes children ask the master of their job: when they begin, and after
+// each Poll (YARN's EventFetcher). A reduce that will know all maps at its next poll
+// waits until then, since a map may be lost before.
+type masterEvents struct{ instantEvents }
+
+func (e *masterEvents) join(a *Attempt) {
+	if a.Job.Events.Complete() || a.Job.maps() == 0 {
+		e.reducer.known(a, a.Begin)
+	}
+}
+
+func (e *masterEvents) read(a *Attempt, now engine.Time) (int32, bool) {
+	if now < a.Begin {
+		return 0, true
+	}
+	return a.Job.Events.upTo(now - (now-a.Begin)%Poll), a.Known > now
+}
+
+func (e *masterEvents) resolve(j *Job) {
+	now, complete := e.c.eng.Now(), j.Events.Complete()
+	for i := len(j.waiting) - 1; i >= 0; i-- {
+		switch a := j.waiting[i]; {
+		case a.Known < now:
+			j.dismiss(a)
+		case !a.Started:
+		case complete:
+			e.reducer.known(a, firstAsk(a.Begin, now))
+			e.c.host.Report(a.Node, min(a.Pending, a.Finish))
+		case a.Known != engine.Never:
+			e.reducer.known(a, engine.Never)
+			e.c.host.Report(a.Node, engine.Never)
+		}
+	}
 }
 
 // polledEvents makes children ask their trackers, and trackers the JobTracker.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/yarn"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -107,12 +108,21 @@ func TestSlowstart(t *testing.T) {
 // are pending.
 func ramp(maps, reduces int) *AppMaster {
 	size := model.Resource{MemoryMiB: gib, VCores: 1}
-	job := &Job{Hosts: make([][]int32, maps), Reduces: reduces, MapSize: size, ReduceSize: size, Settings: defaults(), Release: Hadoop336}
+	q := labQuestion()
+	q.Jobs[0].Maps.Count, q.Jobs[0].Reduces = maps, workload.ReduceTasks{Count: reduces, Time: workload.Durations{All: 100 * time.Second}}
 	l := &lab{e: engine.New()}
+	executor, err := NewExecutor(q, l.e)
+	if err != nil {
+		panic(err)
+	}
+	job := &Job{
+		Spec: &q.Jobs[0], Hosts: make([][]int32, maps), Topology: execute.NewTopology(&q.Cluster), MapSize: size, ReduceSize: size,
+		Settings: defaults(), Release: Hadoop336, Executor: executor,
+	}
 	a := New(job, 1)
 	a.master = l
 	a.requests = newRequestor(l, job)
-	a.maptasks, a.reducetasks = makeTasks(workload.Map, maps), makeTasks(workload.Reduce, reduces)
+	a.makeTasks()
 	for _, k := range a.maptasks {
 		a.maps.push(&attempt{task: k})
 	}
@@ -217,9 +227,9 @@ func preemptible(known ...engine.Time) *AppMaster {
 		a.pending.remove(x)
 		a.runningReduces.push(x)
 		x.state = running
-		x.child.reset()
-		x.child.begun, x.child.mapsKnown = 0, at*second
-		x.child.work.Reduce = 100 * second
+		x.child.until = engine.Never
+		a.work(x, 0)
+		x.run.Begin, x.run.Known = 0, at*second
 	}
 	a.master.(*lab).e.Wait(60 * second)
 	return a

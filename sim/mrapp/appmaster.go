@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/yarn"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -39,19 +40,12 @@ type AppMaster struct {
 	reducetasks []*task
 	ended       [2]int // tasks that have succeeded, failed or been killed
 	failed      [2]int
+	tasks       *execute.Job         // what the execution keeps of the job
 	known       int                  // maps with a valid success or no attempt left: what a poll finds
-	knownAt     []mark               // how that number changed
-	shuffling   []*attempt           // reduces that do not know all maps
 	successes   map[int32][]*attempt // nodesToSucceededTaskAttempts
 	queue       []event              // of the dispatcher
 
 	record JobRecord
-}
-
-// mark is the number of maps that reduces could know from an instant on.
-type mark struct {
-	at    engine.Time
-	known int
 }
 
 // event is something that the dispatcher's thread handles after what is under way.
@@ -81,17 +75,30 @@ func (a *AppMaster) Start(master yarn.Master) {
 	now := master.Now()
 	a.uber = a.uberizes()
 	a.record = JobRecord{Registered: now, Inited: now, Finished: None, Unregistered: None, Uber: a.uber, State: workload.Running}
-	a.maptasks = makeTasks(workload.Map, len(a.job.Hosts))
-	a.reducetasks = makeTasks(workload.Reduce, a.job.Reduces)
+	a.makeTasks()
 	a.startSpeculator()
 	a.after(a.job.Costs.Setup, a.schedule)
 }
 
-func makeTasks(kind workload.Kind, n int) []*task {
+// makeTasks makes the tasks, and what the execution keeps of them: an execution that
+// would refuse the job has done so before.
+func (a *AppMaster) makeTasks() {
+	a.maptasks = a.tasksOf(workload.Map, len(a.job.Hosts))
+	a.reducetasks = a.tasksOf(workload.Reduce, a.job.Spec.Reduces.Count)
+	var err error
+	if a.tasks, err = a.job.Executor.NewJob(a.job.ID, a.job.Spec); err != nil {
+		panic(err)
+	}
+	if len(a.maptasks) == 0 {
+		a.tasks.Events.SetComplete(a.master.Now(), true)
+	}
+}
+
+func (a *AppMaster) tasksOf(kind workload.Kind, n int) []*task {
 	all := make([]task, n)
 	tasks := make([]*task, n)
 	for i := range all {
-		all[i] = task{kind: kind, index: int32(i)}
+		all[i] = task{am: a, kind: kind, index: int32(i)}
 		tasks[i] = &all[i]
 	}
 	return tasks
@@ -239,6 +246,7 @@ func (a *AppMaster) unregister() {
 	}
 	a.record.Unregistered = a.master.Now()
 	a.after(5*second+a.job.Costs.AMExit, func() {
+		a.tasks.Close()
 		a.job.Recorder.Job(a.record)
 		a.master.Exit()
 	})

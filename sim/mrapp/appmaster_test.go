@@ -5,27 +5,23 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/yarn"
 	"github.com/slotwave/slotwave/workload"
 )
 
-// faulty makes the first attempts of some tasks fail after these seconds.
-type faulty struct {
-	*lab
-	maps, reduces map[int32][]engine.Time
-}
-
-func (f faulty) Work(kind workload.Kind, task, attempt, node int32) Work {
-	w := f.lab.Work(kind, task, attempt, node)
-	at := f.maps[task]
-	if kind == workload.Reduce {
-		at = f.reduces[task]
+// faulty makes a lab in which the first attempts of some maps fail after these seconds.
+func faulty(t *testing.T, fails map[int][]time.Duration, reduces int, hosts ...[]int32) *lab {
+	t.Helper()
+	q := labQuestion()
+	for task, list := range fails {
+		for _, at := range list {
+			if q.Jobs[0].Maps.Ends == nil {
+				q.Jobs[0].Maps.Ends = map[int][]workload.AttemptEnd{}
+			}
+			q.Jobs[0].Maps.Ends[task] = append(q.Jobs[0].Maps.Ends[task], workload.AttemptEnd{State: workload.Failed, After: at * time.Second})
+		}
 	}
-	if int(attempt) < len(at) {
-		w.Fails = at[attempt] * second
-	}
-	return w
+	return newLabOf(t, q, reduces, hosts...)
 }
 
 // A job of one map and one reduce, with its times to the end. The reduce is asked for
@@ -57,58 +53,50 @@ func TestMapsCommitWithoutReduces(t *testing.T) {
 	want(t, "asked to commit", l.attempts[0].Pending, "13s")
 }
 
-// A reduce polls at its begin and each second after. The last map ends at 13.5 s; the
-// reduce that began at 5 s learns of it at 14 s.
-func TestReducePollsEachSecond(t *testing.T) {
-	l := newLab(t, 1, maps(1)...)
+// quick makes a lab of one map and one reduce in which a process starts in 1.5 s and
+// the map takes this long.
+func quick(t *testing.T, work time.Duration) *lab {
+	t.Helper()
+	q := labQuestion()
+	q.Cluster.Costs.Launch = 1500 * time.Millisecond
+	q.Jobs[0].Maps.Time.All = work
+	l := newLabOf(t, q, 1, maps(1)...)
 	l.job.Settings.Slowstart = 0
-	l.job.Costs.Launch = second * 3 / 2
+	return l
+}
+
+// A reduce polls at its begin, 4.5 s, and each second after. It learns of a map that
+// ends at 13.5 s in that instant, and of one that ends at 14 s half a second later.
+func TestReducePollsEachSecond(t *testing.T) {
+	for _, c := range []struct {
+		work  time.Duration
+		known string
+	}{{10 * time.Second, "13.5s"}, {10500 * time.Millisecond, "14.5s"}} {
+		l := quick(t, c.work)
+		l.grant(2, 20, 2, 1)
+		l.grant(3, 10, 3, 1)
+		l.run(time.Minute)
+		want(t, "reduce begins", l.attempts[1].Begun, "4.5s")
+		want(t, "known", l.attempts[1].MapsKnown, c.known)
+	}
+}
+
+// The last map is lost before the poll that would have found it: the reduce waits for
+// the map's next attempt, which ends at 29.5 s.
+func TestReduceWaitsForALostMap(t *testing.T) {
+	l := quick(t, 10300*time.Millisecond)
 	l.grant(2, 20, 2, 1)
 	l.grant(3, 10, 3, 1)
+	l.at(14*time.Second, func() { l.am.kill(l.am.maptasks[0].attempts[0], false) })
+	l.grant(17, 20, 4, 1)
 	l.run(time.Minute)
-	want(t, "map done", l.attempts[0].Done, "13.5s")
-	want(t, "reduce begins", l.attempts[1].Begun, "4.5s")
-	want(t, "known", l.attempts[1].MapsKnown, "13.5s")
-	l = newLab(t, 1, maps(1)...)
-	l.job.Settings.Slowstart = 0
-	l.job.Costs.Launch = second * 3 / 2
-	l.job.Tasks = shortMaps{l, 500 * time.Millisecond}
-	l.grant(12, 20, 2, 1)
-	l.grant(3, 10, 3, 1)
-	l.run(time.Minute)
-	// The map begins at 13.5 s and ends at 14 s; polls are at 4.5, 5.5 and so on.
-	want(t, "known", l.attempts[1].MapsKnown, "14.5s")
-}
-
-type shortMaps struct {
-	*lab
-	time.Duration
-}
-
-func (s shortMaps) Work(kind workload.Kind, task, attempt, node int32) Work {
-	w := s.lab.Work(kind, task, attempt, node)
-	w.Map = engine.At(s.Duration)
-	return w
-}
-
-// A map that takes less than a second and ends in the instant of a poll ends after it:
-// the poll was set before the map began.
-func TestPollComesBeforeAQuickMap(t *testing.T) {
-	l := newLab(t, 1, maps(1)...)
-	l.job.Settings.Slowstart = 0
-	l.job.Tasks = shortMaps{l, 0}
-	l.grant(12, 20, 2, 1)
-	l.grant(3, 10, 3, 1)
-	l.run(time.Minute)
-	want(t, "map done", l.attempts[0].Done, "13s")
-	want(t, "known", l.attempts[1].MapsKnown, "14s")
+	want(t, "known", l.attempts[len(l.attempts)-1].MapsKnown, "29.5s")
 }
 
 // A failed map asks at once again, at priority 5 and without hosts; the process stays
 // for 0.3 s. Its container is granted to it although map 1 waits at its host.
 func TestFailedMapAsksAtPriority5(t *testing.T) {
-	l := newLab(t, 0, []int32{1}, []int32{1})
-	l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2}}, nil}
+	l := faulty(t, map[int][]time.Duration{0: {2}}, 0, []int32{1}, []int32{1})
 	l.grant(2, 20, 2, 1)
 	l.grant(7, 5, 3, 1)
 	l.run(time.Minute)
@@ -119,9 +107,8 @@ func TestFailedMapAsksAtPriority5(t *testing.T) {
 // Before 2.8 the container is stopped and the output aborted first, so the new ask
 // leaves 50 ms later; a done attempt is stopped too.
 func TestFailureBeforeFinishingStates(t *testing.T) {
-	l := newLab(t, 0, maps(2)...)
+	l := faulty(t, map[int][]time.Duration{0: {2}}, 0, maps(2)...)
 	l.job.Release = Hadoop277
-	l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2}}, nil}
 	l.grant(2, 20, 2, 1, 1)
 	l.run(14 * time.Second)
 	want(t, "asks", l.carried(), "1: 20:*=2; 3: 20:*=0; 6: 5:*=1")
@@ -154,9 +141,8 @@ func TestWhereReducesQueueAgain(t *testing.T) {
 // The fourth failure of a map fails the job: what runs is killed, which takes an abort
 // of 50 ms; the job's abort takes 0.4 s, and the ApplicationMaster unregisters.
 func TestJobFails(t *testing.T) {
-	l := newLab(t, 1, maps(2)...)
+	l := faulty(t, map[int][]time.Duration{0: {2, 2}}, 1, maps(2)...)
 	l.job.Settings.MapAttempts = 2
-	l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2, 2}}, nil}
 	l.grant(2, 20, 2, 1, 2)
 	l.grant(7, 5, 4, 1)
 	l.run(time.Minute)
@@ -167,11 +153,10 @@ func TestJobFails(t *testing.T) {
 // With a share of maps that may fail the job goes on, and reduces do not wait for the
 // failed map.
 func TestFailedMapsMayBeTolerated(t *testing.T) {
-	l := newLab(t, 1, maps(2)...)
+	l := faulty(t, map[int][]time.Duration{0: {2}}, 1, maps(2)...)
 	l.job.Settings.MapAttempts = 1
 	l.job.Settings.MapFailures = 50
 	l.job.Settings.Slowstart = 0
-	l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2}}, nil}
 	l.grant(2, 20, 2, 1, 2)
 	l.grant(4, 10, 4, 1)
 	l.run(time.Minute)
@@ -204,7 +189,6 @@ func TestContainerEndsByItself(t *testing.T) {
 // both in time for the next beat. The count of ended maps drops.
 func TestLostNode(t *testing.T) {
 	l := newLab(t, 1, []int32{1}, []int32{1}, []int32{2})
-	l.job.Tasks = faulty{l, nil, nil}
 	l.job.Settings.Slowstart = 1
 	l.grant(2, 20, 2, 1)
 	l.grant(10, 20, 3, 1)
@@ -268,8 +252,7 @@ func TestTooLargeTaskKillsTheJob(t *testing.T) {
 // Two attempts of a map that commits: the first to ask may, the other is killed when it
 // asks. Attempt 1 was launched later but works on a faster node.
 func TestOneAttemptCommits(t *testing.T) {
-	l := newLab(t, 0, maps(1)...)
-	l.job.Tasks = fasterNode{l}
+	l := unlike(t, 0.6, 0, maps(1)...)
 	l.job.Costs.Commit = 3 * second
 	l.grant(2, 20, 2, 1)
 	l.grant(5, 20, 3, 3)
@@ -279,20 +262,17 @@ func TestOneAttemptCommits(t *testing.T) {
 	want(t, "asked to commit", l.attempts[0].Pending, "13s")
 }
 
-type fasterNode struct{ *lab }
-
-func (f fasterNode) Work(kind workload.Kind, task, attempt, node int32) Work {
-	w := f.lab.Work(kind, task, attempt, node)
-	if node == 3 {
-		w.Map = 6 * second
-	}
-	return w
+// unlike makes a lab in which node 3 takes this many times as long for a task.
+func unlike(t *testing.T, slowness float64, reduces int, hosts ...[]int32) *lab {
+	t.Helper()
+	q := labQuestion()
+	q.Cluster.Nodes[3].Slowness = slowness
+	return newLabOf(t, q, reduces, hosts...)
 }
 
 // The first success kills the other attempt; its container ends after the kill.
 func TestFirstSuccessKillsTheOther(t *testing.T) {
-	l := newLab(t, 1, maps(1)...)
-	l.job.Tasks = fasterNode{l}
+	l := unlike(t, 0.6, 1, maps(1)...)
 	l.grant(2, 20, 2, 1)
 	l.grant(5, 20, 3, 3)
 	l.at(3500*time.Millisecond, func() { l.am.addAttempt(l.am.maptasks[0], false) })
@@ -307,9 +287,8 @@ func TestRetryBesideAnAsk(t *testing.T) {
 		release  Release
 		attempts string
 	}{{Hadoop336, "3"}, {Hadoop277, "2"}} {
-		l := newLab(t, 1, maps(1)...)
+		l := faulty(t, map[int][]time.Duration{0: {2}}, 1, maps(1)...)
 		l.job.Release = c.release
-		l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2}}, nil}
 		l.grant(2, 20, 2, 1)
 		l.at(3500*time.Millisecond, func() { l.am.addAttempt(l.am.maptasks[0], false) })
 		l.run(6 * time.Second)
@@ -321,9 +300,8 @@ func TestRetryBesideAnAsk(t *testing.T) {
 // ResourceManager is told, and a container there goes back while its request moves to
 // the end without the host. Node 2 makes it half of the cluster: all is forgiven.
 func TestBlacklist(t *testing.T) {
-	l := newLab(t, 1, []int32{1}, []int32{1}, []int32{1}, []int32{1, 2}, []int32{2})
-	fails := map[int32][]engine.Time{0: {1}, 1: {1}, 2: {1}}
-	l.job.Tasks = faulty{l, fails, nil}
+	fails := map[int][]time.Duration{0: {1}, 1: {1}, 2: {1}}
+	l := faulty(t, fails, 1, []int32{1}, []int32{1}, []int32{1}, []int32{1, 2}, []int32{2})
 	l.grant(2, 20, 2, 1, 1, 1)
 	l.grant(6, 20, 5, 1)
 	l.run(7500 * time.Millisecond)
@@ -378,9 +356,8 @@ func TestUber(t *testing.T) {
 
 // A task of an uber job has one attempt: its failure fails the job.
 func TestUberFails(t *testing.T) {
-	l := newLab(t, 0, maps(2)...)
+	l := faulty(t, map[int][]time.Duration{0: {2}}, 0, maps(2)...)
 	l.job.Settings.Uber = true
-	l.job.Tasks = faulty{l, map[int32][]engine.Time{0: {2}}, nil}
 	l.run(time.Minute)
 	want(t, "attempts", l.ran(), "m0_0 0@0 100ms-100ms-2.1sF")
 	want(t, "state", l.record.State, "FAILED")
@@ -398,12 +375,12 @@ func TestUberDecision(t *testing.T) {
 		{"not wanted", func(j *Job) { j.Settings.Uber = false }, "false"},
 		{"nine maps", func(j *Job) { j.Hosts = maps(9) }, "true"},
 		{"ten maps", func(j *Job) { j.Hosts = maps(10) }, "false"},
-		{"two reduces", func(j *Job) { j.Reduces = 2 }, "false"},
-		{"a block", func(j *Job) { j.InputBytes = 1 << 20 }, "true"},
-		{"more", func(j *Job) { j.InputBytes = 1<<20 + 1 }, "false"},
-		{"own limit", func(j *Job) { j.InputBytes = 1<<20 + 1; j.Settings.UberBytes = 1 << 21 }, "true"},
+		{"two reduces", func(j *Job) { j.Spec.Reduces.Count = 2 }, "false"},
+		{"a block", func(j *Job) { j.Spec.Maps.InputBytes = 1 << 20 }, "true"},
+		{"more", func(j *Job) { j.Spec.Maps.InputBytes = 1<<20 + 1 }, "false"},
+		{"own limit", func(j *Job) { j.Spec.Maps.InputBytes = 1<<20 + 1; j.Settings.UberBytes = 1 << 21 }, "true"},
 		{"reduces larger than the ApplicationMaster", func(j *Job) { j.ReduceSize.MemoryMiB *= 2 }, "false"},
-		{"but none", func(j *Job) { j.ReduceSize.MemoryMiB *= 2; j.Reduces = 0 }, "true"},
+		{"but none", func(j *Job) { j.ReduceSize.MemoryMiB *= 2; j.Spec.Reduces.Count = 0 }, "true"},
 		{"cores", func(j *Job) { j.MapSize.VCores = 2 }, "false"},
 	} {
 		l := newLab(t, 1, maps(2)...)

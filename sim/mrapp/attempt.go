@@ -2,6 +2,7 @@ package mrapp
 
 import (
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/yarn"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -39,6 +40,7 @@ type attempt struct {
 	again     bool // a killed attempt is followed by one at the priority of failed maps
 	speculate estimate
 	child     child
+	run       execute.Attempt // its work
 }
 
 // ended reports whether the ApplicationMaster is done with the attempt

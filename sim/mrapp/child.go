@@ -2,50 +2,71 @@ package mrapp
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/yarn"
 	"github.com/slotwave/slotwave/workload"
 )
 
-// child is the process of an attempt (YarnChild) and what it says to the
-// ApplicationMaster.
+// child is the process of an attempt (YarnChild) as far as its ApplicationMaster hears
+// of it. Its work is the execution's.
 type child struct {
-	work      Work
-	node      int32
-	launched  engine.Time
-	begun     engine.Time
-	mapsKnown engine.Time
-	pending   engine.Time
-	done      engine.Time
-	outcome   workload.State
-	silent    bool        // killed, gone, or on a dead node: it does nothing any more
-	until     engine.Time // it fell silent
-	polls     engine.Time // the poll that shall find all maps, or None
-}
-
-func (c *child) reset() {
-	*c = child{launched: None, begun: None, mapsKnown: None, pending: None, done: None, outcome: workload.Running, polls: None, until: engine.Never}
+	pending engine.Time // it asked to commit
+	done    engine.Time // its last call, or it was killed
+	outcome workload.State
+	silent  bool        // killed, gone, or on a dead node: it does nothing any more
+	until   engine.Time // it fell silent
+	due     engine.Time // its next call, as far as that is known
+	timer   yarn.Timer
 }
 
 // launch starts the container of an attempt. Its child asks for its task after the
 // time that a process takes to start.
 func (a *AppMaster) launch(t *attempt) {
-	c := &t.child
-	c.node = t.container.Node
-	c.launched = a.master.Now()
-	c.work = a.job.Tasks.Work(t.task.kind, t.task.index, t.number, c.node)
-	t.container.What = fmt.Sprintf("%.1s%d_%d", t.task.kind, t.task.index, a.attemptNumber(t))
-	if !a.master.Launch(t.container) {
-		c.silent = true
+	k := t.container
+	k.What = fmt.Sprintf("%.1s%d_%d", t.task.kind, t.task.index, a.attemptNumber(t))
+	if !a.master.Launch(k) {
+		t.child.silent = true
 		return
 	}
-	a.step(t, a.job.Costs.Launch, func() { a.begin(t) })
+	a.work(t, k.Node)
 }
 
-// attemptNumber is the number in an attempt's name. Each ApplicationMaster begins at its
-// own thousand.
+// work starts the work of an attempt on a node.
+func (a *AppMaster) work(t *attempt, node int32) {
+	now := a.master.Now()
+	t.run = execute.NewAttempt(a.tasks, t.task.kind, t.task.index)
+	t.run.Number, t.run.Node, t.run.Locality = t.number, node, a.job.locality(t.task, node)
+	t.run.Assigned, t.run.Inside = now, t.container == nil
+	x := a.job.Executor
+	x.hold(t)
+	x.Assign(&t.run)
+	t.run.Start, t.run.Started = now, true
+	x.Start(&t.run)
+	a.speculator.listen(t)
+	a.watch(t)
+}
+
+// locality is the distance of a map to its split.
+func (j *Job) locality(k *task, node int32) workload.Locality {
+	if k.kind != workload.Map || len(j.Hosts[k.index]) == 0 {
+		return workload.NoLocality
+	}
+	l := workload.OffRack
+	for _, h := range j.Hosts[k.index] {
+		switch {
+		case h == node:
+			return workload.NodeLocal
+		case j.Topology.RackOf[h] == j.Topology.RackOf[node]:
+			l = workload.RackLocal
+		}
+	}
+	return l
+}
+
+// attemptNumber is the number in an attempt's name. Each ApplicationMaster begins at
+// its own thousand.
 func (a *AppMaster) attemptNumber(t *attempt) int32 { return 1000*a.generation + t.number }
 
 // step lets a process do something after a while, if it still lives.
@@ -58,114 +79,56 @@ func (a *AppMaster) step(t *attempt, d engine.Time, do func()) {
 	})
 }
 
-// begin starts the work. A map works for its time; a reduce first learns of all maps.
-func (a *AppMaster) begin(t *attempt) {
+// watch waits for the next call of a child: to ask for its commit, or to end.
+func (a *AppMaster) watch(t *attempt) {
 	c := &t.child
-	c.begun = a.master.Now()
-	if c.work.Fails != engine.Never {
-		a.step(t, c.work.Fails, func() { a.crash(t) })
+	next := t.run.Finish
+	if c.pending == None {
+		next = min(next, t.run.Pending)
 	}
-	a.speculator.listen(t)
-	if t.isMap() {
-		a.step(t, c.work.Map, func() { a.worked(t) })
+	if c.outcome != workload.Running || c.silent || next == c.due {
 		return
 	}
-	a.shuffling = append(a.shuffling, t)
-	a.poll(t)
-}
-
-// poll asks for map completion events (getMapCompletionEvents). A reduce asks when it
-// begins and each second after that, until it knows a success of each map; only the
-// polls that find the last one are simulated.
-func (a *AppMaster) poll(t *attempt) {
-	c := &t.child
-	c.polls = None
-	if a.lost || a.known < len(a.maptasks) {
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer = nil
+	}
+	c.due = next
+	if next == engine.Never {
 		return
 	}
-	for i, x := range a.shuffling {
-		if x == t {
-			a.shuffling = append(a.shuffling[:i], a.shuffling[i+1:]...)
-			break
+	c.timer = a.master.At(next, func() {
+		c.timer, c.due = nil, engine.Never
+		if !c.silent && !a.lost {
+			a.call(t)
+			a.settle()
 		}
-	}
-	c.mapsKnown = a.master.Now()
-	if c.outcome == workload.Running {
-		a.step(t, c.work.Shuffle+c.work.Sort+c.work.Reduce, func() { a.worked(t) })
+	})
+}
+
+// call is what a child has to say in this instant.
+func (a *AppMaster) call(t *attempt) {
+	switch now := a.master.Now(); {
+	case t.child.pending == None && t.run.Pending == now:
+		a.speculator.report(t)
+		t.child.pending = now
+		a.commitPending(t)
+		a.mayCommit(t)
+	case t.run.Finish > now:
+		a.watch(t)
+	case t.run.End == execute.Failure:
+		a.crash(t)
+	default:
+		a.done(t)
 	}
 }
 
-// tellReduces sets the polls by which the reduces learn of the last map. quick says
-// that the map's end was set less than a poll's interval ago, so that a poll of this
-// instant comes before it.
-func (a *AppMaster) tellReduces(quick bool) {
-	now := a.master.Now()
-	for _, t := range a.shuffling {
-		c := &t.child
-		if c.polls != None {
-			continue
-		}
-		c.polls = c.begun + (now-c.begun+second-1)/second*second
-		if c.polls == now && quick {
-			c.polls += second
-		}
-		a.step(t, c.polls-now, func() { a.poll(t) })
-	}
-}
-
-// mapEvent books the end of a map for the reduces, its success or its last failure
-// (TaskAttemptCompletedEventTransition; EventFetcher waits for neither any more).
-func (a *AppMaster) mapEvent(t *attempt) {
-	if !t.isMap() {
-		return
-	}
-	if t.task.success == t {
-		node := t.child.node
-		a.successes[node] = append(a.successes[node], t)
-	}
-	a.count(1)
-	if a.known == len(a.maptasks) {
-		a.tellReduces(min(t.child.work.Map, t.child.work.Fails) < second)
-	}
-}
-
-// mapLost takes a success back (MapTaskRescheduledTransition).
-func (a *AppMaster) mapLost() {
-	a.ended[workload.Map]--
-	a.count(-1)
-}
-
-func (a *AppMaster) count(by int) {
-	a.known += by
-	a.knownAt = append(a.knownAt, mark{a.master.Now(), a.known})
-}
-
-// crash is the failure that a child reports.
+// crash is the failure that a child reports. Until its process exits, that of a reduce
+// goes on asking for maps.
 func (a *AppMaster) crash(t *attempt) {
-	c := &t.child
-	if c.outcome != workload.Running || a.lost {
-		return
-	}
-	c.outcome, c.done = workload.Failed, a.master.Now()
+	t.child.outcome, t.child.done = workload.Failed, a.master.Now()
 	a.fail(t)
 	a.exitSoon(t)
-}
-
-// worked is the end of a child's work. Reduces, and maps of jobs without reduces,
-// commit their output; other maps are done.
-func (a *AppMaster) worked(t *attempt) {
-	c := &t.child
-	if c.outcome != workload.Running || a.lost {
-		return
-	}
-	a.speculator.report(t)
-	if t.isMap() && len(a.reducetasks) > 0 {
-		a.done(t)
-		return
-	}
-	c.pending = a.master.Now()
-	a.commitPending(t)
-	a.mayCommit(t)
 }
 
 // commitPending lets the first attempt of a task commit and kills others
@@ -187,20 +150,24 @@ func (a *AppMaster) mayCommit(t *attempt) {
 	if t.child.outcome != workload.Running || a.lost {
 		return
 	}
-	if t.task.commit == t {
-		a.step(t, a.job.Costs.Commit, func() { a.done(t) })
-	} else {
-		a.step(t, second, func() { a.mayCommit(t) })
+	if t.task.commit != t {
+		a.step(t, execute.Poll, func() { a.mayCommit(t) })
+		return
 	}
+	if !t.run.Permitted {
+		now := a.master.Now()
+		t.run.Permit(now, now+a.job.Costs.Commit)
+	}
+	a.watch(t)
 }
 
 // done is a child's last call.
 func (a *AppMaster) done(t *attempt) {
-	c := &t.child
-	if c.outcome != workload.Running || a.lost {
-		return
+	if t.child.pending == None {
+		a.speculator.report(t)
 	}
-	c.outcome, c.done = workload.Succeeded, a.master.Now()
+	t.child.outcome, t.child.done = workload.Succeeded, a.master.Now()
+	a.job.Executor.Release(&t.run)
 	a.succeed(t)
 	a.exitSoon(t)
 }
@@ -222,7 +189,7 @@ func (a *AppMaster) exitSoon(t *attempt) {
 // the order (ContainerLauncherImpl): what the process was to do in this instant comes
 // before.
 func (a *AppMaster) stop(t *attempt) {
-	if t.container == nil || t.child.launched == None || t.child.silent {
+	if t.container == nil || !t.run.Started || t.child.silent {
 		return
 	}
 	a.master.At(a.master.Now(), func() {
@@ -246,9 +213,9 @@ func (a *AppMaster) Killed(k *yarn.Container) {
 	if t == nil || t.child.silent {
 		return
 	}
-	c := &t.child
-	if c.outcome == workload.Running {
+	if c := &t.child; c.outcome == workload.Running {
 		c.outcome, c.done = workload.Killed, a.master.Now()
+		t.run.Finish, t.run.End = c.done, execute.Kill
 	}
 	a.over(t)
 }
@@ -256,69 +223,86 @@ func (a *AppMaster) Killed(k *yarn.Container) {
 // Died tells that a container's node is dead.
 func (a *AppMaster) Died(k *yarn.Container) {
 	if t := a.attemptIn(k); t != nil && !t.child.silent {
+		a.job.Executor.Lose(&t.run)
+		t.run.Finish, t.run.End = min(t.run.Finish, a.master.Now()), execute.Kill
 		a.over(t)
 	}
 }
 
 // over ends a process and records its attempt.
 func (a *AppMaster) over(t *attempt) {
-	c := &t.child
-	c.silent, c.until = true, a.master.Now()
-	r := AttemptRecord{
-		Kind: t.task.kind, Task: t.task.index, Attempt: a.attemptNumber(t), Node: c.node,
-		Locality: c.work.Locality, Launched: c.launched, Begun: c.begun, MapsKnown: c.mapsKnown,
+	c, r, now := &t.child, &t.run, a.master.Now()
+	c.silent, c.until = true, now
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	if c.outcome == workload.Failed || c.outcome == workload.Killed {
+		a.job.Executor.Release(r)
+	}
+	a.job.Executor.drop(t)
+	record := AttemptRecord{
+		Run: r, Attempt: a.attemptNumber(t), Launched: r.Start, Begun: None, MapsKnown: None,
 		Pending: c.pending, Done: c.done, State: c.outcome,
 	}
-	if t.container != nil {
-		r.Container = t.container.Number
+	if r.Begin <= now {
+		record.Begun = r.Begin
 	}
-	a.job.Recorder.Attempt(r)
+	if r.Kind == workload.Reduce && r.Known <= now {
+		record.MapsKnown = r.Known
+	}
+	if t.container != nil {
+		record.Container = t.container.Number
+	}
+	a.job.Recorder.Attempt(record)
+}
+
+// mapEvent books the end of a map for the reduces, its success or its last failure
+// (TaskAttemptCompletedEventTransition; EventFetcher waits for neither any more).
+func (a *AppMaster) mapEvent(t *attempt) {
+	if t.task.kind != workload.Map {
+		return
+	}
+	output := execute.Output{Task: t.task.index, Node: execute.NoOutput}
+	if t.task.success == t {
+		output.Node = t.run.Node
+		a.successes[output.Node] = append(a.successes[output.Node], t)
+		a.tasks.LastMap = max(a.tasks.LastMap, t.run.Finish)
+	}
+	a.publish(1, output)
+}
+
+// mapLost takes a success back (MapTaskRescheduledTransition).
+func (a *AppMaster) mapLost(k *task) {
+	a.ended[workload.Map]--
+	a.publish(-1, execute.Output{Task: k.index, Node: execute.Lost})
+}
+
+func (a *AppMaster) publish(by int32, o execute.Output) {
+	now := a.master.Now()
+	a.known += int(by)
+	a.tasks.Publish(now, by, o)
+	if all := a.known == len(a.maptasks); all != a.tasks.Events.Complete() {
+		a.tasks.Events.SetComplete(now, all)
+		a.job.Executor.MapsChanged(a.tasks)
+	}
 }
 
 // progress is what the last report of an attempt said. A child reports at fixed
 // intervals from its begin and at the end of its work; an attempt that has ended
-// stands at 1 (TaskAttemptImpl.finalizeProgress).
+// stands at 1 (TaskAttemptImpl.finalizeProgress). On devices progress is not known
+// for the past: there it is that of this instant.
 func (a *AppMaster) progress(t *attempt) float32 {
-	c := &t.child
 	if t.state != running && t.state != unassigned {
 		return 1
 	}
-	if c.begun == None {
+	now := min(a.master.Now(), t.child.until)
+	if !t.run.Started || now < t.run.Begin {
 		return 0
 	}
-	now := min(a.master.Now(), c.until)
-	every := a.job.reportInterval()
-	n := (now - c.begun) / every
-	if n == 0 {
-		return 0
+	if a.job.Executor.Foresees() {
+		now -= (now - t.run.Begin) % a.job.reportInterval()
 	}
-	return a.progressAt(t, c.begun+n*every)
-}
-
-// progressAt is how far a child has come: a map in proportion to time, a reduce to a
-// third with the maps it knows and then in proportion.
-func (a *AppMaster) progressAt(t *attempt, at engine.Time) float32 {
-	c := &t.child
-	if t.isMap() {
-		return fraction(at-c.begun, c.work.Map)
-	}
-	if c.mapsKnown != None && at >= c.mapsKnown {
-		total := c.work.Shuffle + c.work.Sort + c.work.Reduce
-		return float32(1./3 + 2./3*float64(fraction(at-c.mapsKnown, total)))
-	}
-	poll := c.begun + (at-c.begun)/second*second
-	i := sort.Search(len(a.knownAt), func(i int) bool { return a.knownAt[i].at > poll })
-	if i == 0 || len(a.maptasks) == 0 {
-		return 0
-	}
-	return float32(1. / 3 * float64(a.knownAt[i-1].known) / float64(len(a.maptasks)))
-}
-
-func fraction(part, whole engine.Time) float32 {
-	if whole <= 0 {
-		return 1
-	}
-	return float32(min(1, float64(part)/float64(whole)))
+	return a.job.Executor.Progress(&t.run, now)
 }
 
 // reportInterval is how often a child reports its progress.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/yarn"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -40,16 +41,35 @@ type lab struct {
 
 const gib = 1024
 
-func (l *lab) Work(kind workload.Kind, task, attempt, node int32) Work {
-	return Work{Map: 10 * second, Shuffle: 2 * second, Sort: second, Reduce: 3 * second, Fails: engine.Never}
-}
-
 func (l *lab) Attempt(r AttemptRecord) { l.attempts = append(l.attempts, r) }
 func (l *lab) Job(r JobRecord)         { l.record = &r }
 
-// newLab makes a job with a map for each list of hosts.
+// newLab makes a job with a map for each list of hosts. Maps work for 10 s, reduces for
+// 6 s once they know all maps.
 func newLab(t *testing.T, reduces int, hosts ...[]int32) *lab {
 	t.Helper()
+	return newLabOf(t, labQuestion(), reduces, hosts...)
+}
+
+// labQuestion is the cluster of a lab; newLabOf adds the job.
+func labQuestion() *model.WhatIf {
+	q := &model.WhatIf{Fidelity: model.Replay, Cluster: model.Cluster{
+		Racks: []string{"a", "b"}, Grain: time.Millisecond, Costs: model.Costs{Launch: time.Second},
+	}}
+	for i := range 4 {
+		q.Cluster.Nodes = append(q.Cluster.Nodes, model.Node{Name: fmt.Sprint("n", i), Rack: i / 2, Slowness: 1})
+	}
+	q.Jobs = []workload.Job{{
+		Maps:    workload.MapTasks{Time: workload.Durations{All: 10 * time.Second}},
+		Reduces: workload.ReduceTasks{Shuffle: workload.Durations{All: 2 * time.Second}, Sort: workload.Durations{All: time.Second}, Time: workload.Durations{All: 3 * time.Second}},
+	}}
+	return q
+}
+
+func newLabOf(t *testing.T, q *model.WhatIf, reduces int, hosts ...[]int32) *lab {
+	t.Helper()
+	spec := &q.Jobs[0]
+	spec.Maps.Count, spec.Reduces.Count = len(hosts), reduces
 	var conf workload.Conf
 	conf.Set("mapreduce.map.speculative", "false")
 	conf.Set("mapreduce.reduce.speculative", "false")
@@ -62,11 +82,15 @@ func newLab(t *testing.T, reduces int, hosts ...[]int32) *lab {
 		headroom: model.Resource{MemoryMiB: 8 * gib, VCores: 8}, largest: model.Resource{MemoryMiB: 8 * gib, VCores: 4}, exited: None,
 	}
 	size := model.Resource{MemoryMiB: gib, VCores: 1}
+	executor, err := NewExecutor(q, l.e)
+	if err != nil {
+		t.Fatal(err)
+	}
 	l.job = &Job{
-		Hosts: hosts, Reduces: reduces, MapSize: size, ReduceSize: size, AMSize: size, BlockBytes: 1 << 20,
-		Settings: settings, Release: Hadoop336, Tasks: l, Recorder: l,
+		Spec: spec, Hosts: hosts, Topology: execute.NewTopology(&q.Cluster), MapSize: size, ReduceSize: size, AMSize: size, BlockBytes: 1 << 20,
+		Settings: settings, Release: Hadoop336, Executor: executor, Recorder: l,
 		Costs: Costs{
-			Setup: second / 10, Launch: second, Commit: second / 5, Exit: 3 * second / 10, Abort: second / 20,
+			Setup: second / 10, Commit: second / 5, Exit: 3 * second / 10, Abort: second / 20,
 			JobCommit: 4 * second / 10, AMExit: second / 10,
 		},
 	}
@@ -208,7 +232,7 @@ func (l *lab) carried() string { return strings.Join(l.sent, "; ") }
 func (l *lab) ran() string {
 	var words []string
 	for _, r := range l.attempts {
-		words = append(words, fmt.Sprintf("%s%d_%d %d@%d %v-%v-%v%s", r.Kind.String()[:1], r.Task, r.Attempt, r.Container, r.Node,
+		words = append(words, fmt.Sprintf("%s%d_%d %d@%d %v-%v-%v%s", r.Run.Kind.String()[:1], r.Run.Task, r.Attempt, r.Container, r.Run.Node,
 			r.Launched, r.Begun, r.Done, r.State.String()[:1]))
 	}
 	return strings.Join(words, "; ")

@@ -57,8 +57,8 @@ func (s *speculator) need(kind workload.Kind, by int) {
 
 // enroll notes the start of an attempt.
 func (s *speculator) enroll(t *attempt) {
-	if s.watches(t.task.kind) && t.child.launched != None {
-		t.speculate.enrolled = milliseconds(t.child.launched)
+	if s.watches(t.task.kind) && t.run.Started {
+		t.speculate.enrolled = milliseconds(t.run.Start)
 	}
 }
 
@@ -75,14 +75,13 @@ func (s *speculator) listen(t *attempt) {
 			s.a.step(t, every, next)
 		}
 	}
-	s.a.step(t, every, next)
+	s.a.step(t, t.run.Begin-t.run.Start+every, next)
 }
 
 // report takes the progress of an attempt (statusUpdate).
 func (s *speculator) report(t *attempt) {
 	if s.watches(t.task.kind) && (t.state == running || t.state == committing) {
-		now := s.a.master.Now()
-		s.update(t, s.a.progressAt(t, now))
+		s.update(t, s.a.job.Executor.Progress(&t.run, s.a.master.Now()))
 	}
 }
 

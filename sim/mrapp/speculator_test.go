@@ -9,24 +9,12 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// slowNode makes node 3 ten times slower.
-type slowNode struct{ *lab }
-
-func (s slowNode) Work(kind workload.Kind, task, attempt, node int32) Work {
-	w := s.lab.Work(kind, task, attempt, node)
-	if node == 3 {
-		w.Map *= 10
-	}
-	return w
-}
-
 // speculating makes a lab of two maps and a reduce that speculates, with map 1 on the
 // slow node.
 func speculating(t *testing.T) *lab {
-	l := newLab(t, 1, maps(2)...)
+	l := unlike(t, 10, 1, maps(2)...)
 	l.job.Settings.Speculation.Maps = true
 	l.job.Settings.Slowstart = 1
-	l.job.Tasks = slowNode{l}
 	l.grant(2, 20, 2, 0, 3)
 	return l
 }
@@ -107,10 +95,9 @@ func TestSpeculationLimits(t *testing.T) {
 // After a pass that has started something the next one follows 15 s later, otherwise
 // 1 s.
 func TestSpeculationPauses(t *testing.T) {
-	l := newLab(t, 1, maps(3)...)
+	l := unlike(t, 10, 1, maps(3)...)
 	l.job.Settings.Speculation.Maps = true
 	l.job.Settings.Slowstart = 1
-	l.job.Tasks = slowNode{l}
 	l.grant(2, 20, 2, 0, 3, 3)
 	l.grant(14, 20, 5, 1)
 	l.grant(29, 20, 6, 1)
@@ -248,7 +235,7 @@ func TestProgressOfReduces(t *testing.T) {
 		at       engine.Time
 		progress float32
 	}{{12, 0}, {13, 1. / 6}, {19, 1. / 6}, {20, 1. / 3}, {23, 2. / 3}} {
-		if got := l.am.progressAt(x, c.at*second); math.Abs(float64(got-c.progress)) > 1e-6 {
+		if got := l.job.Executor.Progress(&x.run, c.at*second); math.Abs(float64(got-c.progress)) > 1e-6 {
 			t.Errorf("at %d s: %v, want %v", c.at, got, c.progress)
 		}
 	}

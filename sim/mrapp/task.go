@@ -1,6 +1,9 @@
 package mrapp
 
-import "github.com/slotwave/slotwave/workload"
+import (
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
 
 // taskState is a state of TaskImpl.
 type taskState uint8
@@ -15,6 +18,7 @@ const (
 
 // task is a map or a reduce with its attempts (TaskImpl).
 type task struct {
+	am       *AppMaster
 	kind     workload.Kind
 	index    int32
 	state    taskState
@@ -31,7 +35,7 @@ func (t *task) over() bool { return t.state >= taskSucceeded }
 // addAttempt makes and schedules an attempt (addAndScheduleAttempt).
 func (a *AppMaster) addAttempt(t *task, again bool) {
 	n := &attempt{task: t, number: int32(len(t.attempts))}
-	n.child.reset()
+	n.child = child{pending: None, done: None, outcome: workload.Running, until: engine.Never, due: engine.Never}
 	t.attempts = append(t.attempts, n)
 	a.speculator.need(t.kind, 1)
 	a.ask(n, t.failures > 0 || again)
@@ -135,7 +139,7 @@ func (a *AppMaster) attemptKilled(t *attempt, again bool) {
 		}
 		k.success, k.commit = nil, nil
 		k.state = taskRunning
-		a.mapLost()
+		a.mapLost(k)
 		a.addAttempt(k, again)
 	}
 }

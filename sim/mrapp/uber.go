@@ -10,11 +10,12 @@ func (a *AppMaster) uberizes() bool {
 		most = j.BlockBytes
 	}
 	size := j.MapSize
-	if j.Reduces > 0 {
+	reduces := j.Spec.Reduces.Count
+	if reduces > 0 {
 		size = size.Max(j.ReduceSize)
 	}
-	return s.Uber && len(j.Hosts) <= s.UberMaps && j.Reduces <= s.UberReduces &&
-		j.InputBytes <= most && size.Within(j.AMSize)
+	return s.Uber && len(j.Hosts) <= s.UberMaps && reduces <= s.UberReduces &&
+		j.Spec.Maps.InputBytes <= most && size.Within(j.AMSize)
 }
 
 // localLauncher runs the tasks of an uber job one after the other in the
@@ -45,9 +46,5 @@ func (l *localLauncher) next(a *AppMaster) {
 		return
 	}
 	t.state = running
-	c := &t.child
-	c.node = a.master.Registered().Node
-	c.launched = a.master.Now()
-	c.work = a.job.Tasks.Work(t.task.kind, t.task.index, t.number, c.node)
-	a.begin(t)
+	a.work(t, a.master.Registered().Node)
 }

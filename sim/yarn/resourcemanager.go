@@ -9,7 +9,7 @@ import (
 // events, then deaths of nodes, then submissions.
 func New(c Config) (*ResourceManager, error) {
 	rm := &ResourceManager{
-		config: c, engine: engine.New(), nextID: 1,
+		config: c, engine: c.Engine, nextID: 1,
 		places: map[string]Place{"*": Any}, names: []string{"*"}, attempts: make(map[*policy.App]*attempt),
 	}
 	rm.agenda.e = rm.engine

@@ -19,6 +19,7 @@ type NodeConfig struct {
 
 // Config describes a cluster and its work.
 type Config struct {
+	Engine    *engine.Engine // of the run, at time 0
 	Nodes     []NodeConfig
 	Scheduler func(policy.Listener) (policy.Scheduler, error)
 	Heartbeat engine.Time // of nodes
