@@ -49,7 +49,7 @@ var arrows = map[string][]string{
 	"sim/engine":              {},
 	"sim/execute":             {"model", "model/analytic", "model/taskplan", "sim/engine", "sim/station", "workload"},
 	"sim/jobtracker":          {"model", "model/analytic", "scheduler", "sim/engine", "sim/execute", "sim/run", "workload"},
-	"sim/mrapp":               {"model", "sim/engine", "sim/yarn", "workload"},
+	"sim/mrapp":               {"model", "sim/engine", "sim/execute", "sim/yarn", "workload"},
 	"sim/run":                 {"model", "sim/engine", "sim/execute", "workload"},
 	"sim/station":             {"sim/engine"},
 	"sim/yarn":                {"model", "scheduler/yarn", "sim/engine"},
