@@ -83,6 +83,7 @@ func (c *yarnCase) mapreduce(t *testing.T, q *model.WhatIf, x *mrapp.Executor, i
 	var conf workload.Conf
 	conf.Set("mapreduce.map.speculative", "false")
 	conf.Set("mapreduce.reduce.speculative", "false")
+	conf.Set("yarn.app.mapreduce.am.job.recovery.enable", "false")
 	for k, v := range j.Properties {
 		conf.Set(k, fmt.Sprint(v))
 	}

@@ -76,7 +76,7 @@ func (a *AppMaster) ask(t *attempt, again bool) {
 
 // fits reports whether the scheduler gives out containers as large as a task needs.
 func (a *AppMaster) fits(kind workload.Kind) bool {
-	return a.requests.sizes[kind].Within(a.master.Registered().Largest)
+	return a.requests.sizes[kind].Within(a.registered.Largest)
 }
 
 // askNear makes the request of a map at the hosts of its split.
@@ -386,7 +386,7 @@ func (a *AppMaster) mayRunReduce() bool {
 func (a *AppMaster) containers(in model.Resource, kind workload.Kind) int64 {
 	size := a.requests.sizes[kind]
 	n := ratio(in.MemoryMiB, size.MemoryMiB)
-	if a.master.Registered().VCores {
+	if a.registered.VCores {
 		n = min(n, ratio(in.VCores, size.VCores))
 	}
 	return n
@@ -404,7 +404,7 @@ func ratio(in, size int64) int64 {
 func (a *AppMaster) reducesFor(amount model.Resource) int64 {
 	size := a.requests.sizes[workload.Reduce]
 	n := ceil(amount.MemoryMiB, size.MemoryMiB)
-	if a.master.Registered().VCores {
+	if a.registered.VCores {
 		n = max(n, ceil(amount.VCores, size.VCores))
 	}
 	return n

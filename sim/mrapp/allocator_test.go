@@ -121,6 +121,7 @@ func ramp(maps, reduces int) *AppMaster {
 	}
 	a := New(job, 1)
 	a.master = l
+	a.registered = l.Registered()
 	a.requests = newRequestor(l, job)
 	a.makeTasks()
 	for _, k := range a.maptasks {
@@ -208,7 +209,7 @@ func TestRampUpByVirtualCores(t *testing.T) {
 		asked  string
 	}{{false, "20"}, {true, "5"}} {
 		a := ramp(100, 30)
-		a.master.(*lab).cores = c.counts
+		a.registered.VCores = c.counts
 		a.ended[workload.Map] = 80
 		a.headroom = model.Resource{MemoryMiB: 40 * gib, VCores: 10}
 		a.scheduleReduces()

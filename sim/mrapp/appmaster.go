@@ -30,6 +30,7 @@ type AppMaster struct {
 	job        *Job
 	generation int32 // of the ApplicationMaster, from 0
 	master     yarn.Master
+	registered yarn.Registration
 	speculator speculator
 	local      localLauncher
 	uber       bool
@@ -61,6 +62,9 @@ type event struct {
 
 // New makes the program of the nth attempt, from 1, of a job's ApplicationMaster.
 func New(job *Job, nth int) *AppMaster {
+	if job.History == nil {
+		job.History = &History{}
+	}
 	return &AppMaster{
 		job: job, generation: int32(nth - 1), successes: map[int32][]*attempt{},
 		allocator: allocator{onHost: map[int32][]*attempt{}, onRack: map[yarn.Place][]*attempt{}},
@@ -70,7 +74,7 @@ func New(job *Job, nth int) *AppMaster {
 // Start runs when the ApplicationMaster has registered. The job is initialised in no
 // time; then the committer sets it up.
 func (a *AppMaster) Start(master yarn.Master) {
-	a.master = master
+	a.master, a.registered = master, master.Registered()
 	a.requests = newRequestor(master, a.job)
 	now := master.Now()
 	a.uber = a.uberizes()
@@ -104,16 +108,18 @@ func (a *AppMaster) tasksOf(kind workload.Kind, n int) []*task {
 	return tasks
 }
 
-// schedule makes the first attempt of each task, maps first (SetupCompletedTransition).
+// schedule starts each task, maps first (SetupCompletedTransition).
 func (a *AppMaster) schedule() {
 	a.state = jobRunning
 	for _, t := range a.maptasks {
-		a.addAttempt(t, false)
+		a.start(t)
 	}
 	for _, t := range a.reducetasks {
-		a.addAttempt(t, false)
+		a.start(t)
 	}
-	a.commitIfDone()
+	if len(a.maptasks)+len(a.reducetasks) == 0 {
+		a.commitIfDone()
+	}
 }
 
 // after lets the ApplicationMaster do something after a while, if it still lives, and
@@ -147,6 +153,14 @@ func (a *AppMaster) settle() {
 		}
 	}
 	a.queue = a.queue[:0]
+}
+
+// count is how many tasks of a kind there are.
+func (a *AppMaster) count(kind workload.Kind) int {
+	if kind == workload.Map {
+		return len(a.maptasks)
+	}
+	return len(a.reducetasks)
 }
 
 // endedMaps counts the maps that have succeeded, failed or been killed

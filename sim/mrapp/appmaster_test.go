@@ -391,8 +391,8 @@ func TestUberDecision(t *testing.T) {
 }
 
 // The ApplicationMaster dies with its node at 6 s. The map on another node works on,
-// but nobody hears of its end; it is killed when its node is told. A second attempt
-// starts from nothing and counts attempts from 1000.
+// but nobody hears of its end; it is killed when its node is told. A second
+// ApplicationMaster counts attempts from 1000.
 func TestLostApplicationMaster(t *testing.T) {
 	l := newLab(t, 0, maps(1)...)
 	l.grant(2, 20, 2, 1)
@@ -406,6 +406,34 @@ func TestLostApplicationMaster(t *testing.T) {
 	again.grant(2, 20, 2, 1)
 	again.run(time.Minute)
 	want(t, "attempts", again.ran(), "m0_1000 2@1 2s-3s-13.2sS")
+}
+
+// Map 0 and the reduce have ended when the first ApplicationMaster is lost, and map 1 has
+// been lost. The second one runs map 1 alone and goes on from there; without recovery it
+// starts from nothing.
+func TestRecovery(t *testing.T) {
+	for _, c := range []struct {
+		recovery bool
+		asks     string
+	}{{true, "1: 20:*=1"}, {false, "1: 20:*=2"}} {
+		l := newLab(t, 1, maps(2)...)
+		l.job.Settings.Recovery = c.recovery
+		h := l.job.History
+		h.add(&task{}, 2, 2)
+		h.add(&task{index: 1}, 2, 2)
+		h.remove(&task{index: 1})
+		h.add(&task{kind: workload.Reduce}, 1, 3)
+		l.am = New(l.job, 2)
+		l.run(1500 * time.Millisecond)
+		want(t, "asks", l.carried(), c.asks)
+		if !c.recovery {
+			continue
+		}
+		l.grant(2, 20, 2, 1)
+		l.run(time.Minute)
+		want(t, "attempts", l.ran(), "m1_1000 2@1 2s-3s-13sS")
+		want(t, "state", l.record.State, "SUCCEEDED")
+	}
 }
 
 // What runs on a dead node is heard of no more.

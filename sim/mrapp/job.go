@@ -26,6 +26,34 @@ type Job struct {
 	Release    Release
 	Executor   *Executor
 	Recorder   Recorder
+	History    *History // shared by the attempts of its ApplicationMaster
+}
+
+// History holds what a job's ApplicationMasters have written into its history file: the
+// tasks that have succeeded, with the node of the attempt. The next ApplicationMaster
+// recovers them (MRAppMaster.processRecovery). It is read, not recorded.
+type History struct {
+	succeeded [2][]int32 // by task: the node + 1; 0: no success
+}
+
+// add notes a success of one of n tasks.
+func (h *History) add(k *task, n int, node int32) {
+	if h.succeeded[k.kind] == nil {
+		h.succeeded[k.kind] = make([]int32, n)
+	}
+	h.succeeded[k.kind][k.index] = node + 1
+}
+
+// remove takes the success of a lost map back.
+func (h *History) remove(k *task) { h.succeeded[k.kind][k.index] = 0 }
+
+// node returns where a task has succeeded, if it has.
+func (h *History) node(k *task) (node int32, ok bool) {
+	if list := h.succeeded[k.kind]; list != nil {
+		node = list[k.index] - 1
+		return node, node >= 0
+	}
+	return 0, false
 }
 
 // Costs are durations that the platform decides, not the ApplicationMaster's rules.

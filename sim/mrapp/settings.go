@@ -25,6 +25,7 @@ type Settings struct {
 	MapFailures        int // percent of the maps that may fail
 	ReduceFailures     int
 	Timeout            engine.Time // mapreduce.task.timeout
+	Recovery           bool        // yarn.app.mapreduce.am.job.recovery.enable
 	Uber               bool
 	UberMaps           int
 	UberReduces        int
@@ -132,6 +133,7 @@ func ReadSettings(conf workload.Conf) (Settings, error) {
 		MapFailures:        r.whole("mapreduce.map.failures.maxpercent", 0),
 		ReduceFailures:     r.whole("mapreduce.reduce.failures.maxpercent", 0),
 		Timeout:            r.in(time.Millisecond, "mapreduce.task.timeout", 600000),
+		Recovery:           r.truth("yarn.app.mapreduce.am.job.recovery.enable", true),
 		Uber:               r.truth("mapreduce.job.ubertask.enable", false),
 		UberMaps:           r.whole("mapreduce.job.ubertask.maxmaps", 9),
 		UberReduces:        r.whole("mapreduce.job.ubertask.maxreduces", 1),

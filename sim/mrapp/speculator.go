@@ -200,12 +200,8 @@ func (s *speculator) value(k *task) int64 {
 // enough reports whether enough tasks of a type have ended for a comparison
 // (StartEndTimesBase.thresholdRuntime).
 func (s *speculator) enough(kind workload.Kind) bool {
-	total := len(s.a.maptasks)
-	if kind == workload.Reduce {
-		total = len(s.a.reducetasks)
-	}
 	ended := s.a.ended[kind]
-	return ended >= 1 && float32(ended)/float32(total) >= 0.05
+	return ended >= 1 && float32(ended)/float32(s.a.count(kind)) >= 0.05
 }
 
 // hear reports in the place of an attempt of which nothing new has been heard for a

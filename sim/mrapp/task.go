@@ -23,6 +23,7 @@ type task struct {
 	index    int32
 	state    taskState
 	attempts []*attempt
+	next     int32 // number of the next attempt
 	failures int
 	ended    int      // attempts that have ended (finishedAttempts)
 	success  *attempt // successfulAttempt
@@ -34,11 +35,26 @@ func (t *task) over() bool { return t.state >= taskSucceeded }
 
 // addAttempt makes and schedules an attempt (addAndScheduleAttempt).
 func (a *AppMaster) addAttempt(t *task, again bool) {
-	n := &attempt{task: t, number: int32(len(t.attempts))}
+	n := &attempt{task: t, number: t.next}
+	t.next++
 	n.child = child{pending: None, done: None, outcome: workload.Running, until: engine.Never, due: engine.Never}
 	t.attempts = append(t.attempts, n)
 	a.speculator.need(t.kind, 1)
 	a.ask(n, t.failures > 0 || again)
+}
+
+// start makes the first attempt of a task, unless the history has a success of it
+// (JobImpl.scheduleTasks, TaskImpl.RecoverTransition).
+func (a *AppMaster) start(k *task) {
+	node, done := a.job.History.node(k)
+	if !done || !a.job.Settings.Recovery {
+		a.addAttempt(k, false)
+		return
+	}
+	t := &attempt{task: k, state: succeeded}
+	t.run.Node = node
+	k.attempts = append(k.attempts, t)
+	a.attemptSucceeded(t)
 }
 
 // attemptSucceeded ends the task with its first success and kills its other attempts
@@ -56,6 +72,7 @@ func (a *AppMaster) attemptSucceeded(t *attempt) {
 	k.ended++
 	k.success = t
 	k.state = taskSucceeded
+	a.job.History.add(k, a.count(k.kind), t.run.Node)
 	a.mapEvent(t)
 	for _, other := range k.attempts {
 		if other != t && !other.ended() {
@@ -139,6 +156,7 @@ func (a *AppMaster) attemptKilled(t *attempt, again bool) {
 		}
 		k.success, k.commit = nil, nil
 		k.state = taskRunning
+		a.job.History.remove(k)
 		a.mapLost(k)
 		a.addAttempt(k, again)
 	}

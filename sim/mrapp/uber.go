@@ -46,5 +46,5 @@ func (l *localLauncher) next(a *AppMaster) {
 		return
 	}
 	t.state = running
-	a.work(t, a.master.Registered().Node)
+	a.work(t, a.registered.Node)
 }
