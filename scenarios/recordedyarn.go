@@ -285,6 +285,7 @@ func (w *yarnWork) conf() workload.Conf {
 	var conf workload.Conf
 	conf.Set("mapreduce.map.speculative", "false")
 	conf.Set("mapreduce.reduce.speculative", "false")
+	conf.Set("yarn.app.mapreduce.am.job.recovery.enable", "false") // the recorded cluster keeps no history files
 	for _, key := range slices.Sorted(maps.Keys(w.Properties)) {
 		conf.Set(key, textOf(w.Properties[key]))
 	}

@@ -2,13 +2,13 @@ package sim
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
 	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/mrapp"
 	"github.com/slotwave/slotwave/sim/yarn"
 	"github.com/slotwave/slotwave/workload"
@@ -33,14 +33,21 @@ type YARNAttempt struct {
 
 // yarnRun simulates one question on YARN.
 type yarnRun struct {
-	q     *model.WhatIf
-	hosts map[string]int32
-	done  OnYARN
+	q        *model.WhatIf
+	engine   *engine.Engine
+	executor *mrapp.Executor
+	topology *execute.Topology
+	hosts    map[string]int32
+	done     OnYARN
 }
 
 // RunOnYARN simulates a question on YARN.
 func RunOnYARN(q *model.WhatIf) (*OnYARN, error) {
-	r := &yarnRun{q: q, hosts: make(map[string]int32)}
+	r := &yarnRun{q: q, engine: engine.New(), topology: execute.NewTopology(&q.Cluster), hosts: make(map[string]int32)}
+	var err error
+	if r.executor, err = mrapp.NewExecutor(q, r.engine); err != nil {
+		return nil, err
+	}
 	r.done.Finished = slices.Repeat([]engine.Time{yarn.None}, len(q.Jobs))
 	r.done.Jobs = slices.Repeat([]mrapp.JobRecord{{Inited: yarn.None, Finished: yarn.None, Unregistered: yarn.None}}, len(q.Jobs))
 	config, err := r.config()
@@ -67,7 +74,7 @@ func RunOnYARN(q *model.WhatIf) (*OnYARN, error) {
 func (r *yarnRun) config() (yarn.Config, error) {
 	const rack = "/default-rack"
 	q, y := r.q, r.q.YARN
-	c := yarn.Config{Scheduler: r.policy, Kill: engine.At(y.Costs.Kill)}
+	c := yarn.Config{Engine: r.engine, Scheduler: r.policy, Kill: engine.At(y.Costs.Kill)}
 	var err error
 	interval := func(key string, unset time.Duration) engine.Time {
 		d, e := policy.Properties(y.Properties).Milliseconds(key, unset)
@@ -182,10 +189,10 @@ func (r *yarnRun) mapreduce(i int) (*mrapp.Job, error) {
 	j, costs := &r.q.Jobs[i], &r.q.Cluster.Costs
 	y := &r.q.YARN.Costs
 	job := &mrapp.Job{
-		Reduces: j.Reduces.Count, InputBytes: j.Maps.InputBytes, BlockBytes: usualBlock,
-		Release: mrapp.Hadoop336, Tasks: yarnTasks{r.q, j, r.hosts},
+		ID: i, Spec: j, Topology: r.topology, BlockBytes: usualBlock, Release: mrapp.Hadoop336,
+		Executor: r.executor, History: &mrapp.History{},
 		Costs: mrapp.Costs{
-			Setup: engine.At(costs.Setup), Launch: engine.At(costs.Launch), Commit: engine.At(costs.Commit),
+			Setup: engine.At(costs.Setup), Commit: engine.At(costs.Commit),
 			Exit: engine.At(y.Exit), Abort: engine.At(y.TaskAbort), JobCommit: engine.At(y.JobCommit), AMExit: engine.At(y.AMExit),
 		},
 	}
@@ -231,73 +238,4 @@ func (x yarnRecorder) Attempt(a mrapp.AttemptRecord) {
 func (x yarnRecorder) Job(j mrapp.JobRecord) {
 	x.r.done.Jobs[x.job] = j
 	x.r.done.Finished[x.job] = j.Finished
-}
-
-// yarnTasks are the given times of a job.
-type yarnTasks struct {
-	q     *model.WhatIf
-	job   *workload.Job
-	hosts map[string]int32
-}
-
-// Work implements mrapp.Tasks.
-func (t yarnTasks) Work(kind workload.Kind, task, attempt, node int32) mrapp.Work {
-	n := &t.q.Cluster.Nodes[node]
-	w := mrapp.Work{Fails: engine.Never, Locality: workload.NoLocality}
-	grain := max(t.q.Cluster.Grain, 1)
-	scale := func(d workload.Durations, factor float64) engine.Time {
-		given := float64(d.At(int(task), workload.Stream{})) / float64(grain)
-		return engine.At(time.Duration(math.Floor(given*factor*n.Slowness+0.5)) * grain)
-	}
-	end := t.job.Reduces.Ends.Of(int(task), int(attempt))
-	if kind == workload.Map {
-		end = t.job.Maps.Ends.Of(int(task), int(attempt))
-		d := t.job.Maps.Time
-		if attempt > 0 && t.job.Maps.Retry.Set() {
-			d = t.job.Maps.Retry
-		}
-		w.Locality = t.locality(task, node)
-		w.Map = scale(d, t.factor(w.Locality))
-	} else {
-		r := &t.job.Reduces
-		w.Shuffle, w.Sort, w.Reduce = scale(r.Shuffle, 1), scale(r.Sort, 1), scale(r.Time, 1)
-	}
-	if end.State == workload.Failed {
-		w.Fails = engine.At(end.After)
-	}
-	if n.FailAfter > 0 {
-		w.Fails = min(w.Fails, engine.At(n.FailAfter))
-	}
-	return w
-}
-
-func (t yarnTasks) factor(l workload.Locality) float64 {
-	f := 0.0
-	switch l {
-	case workload.RackLocal:
-		f = t.job.Maps.RackFactor
-	case workload.OffRack:
-		f = t.job.Maps.OffFactor
-	}
-	if f == 0 {
-		return 1
-	}
-	return f
-}
-
-func (t yarnTasks) locality(task, node int32) workload.Locality {
-	if int(task) >= len(t.job.Maps.Splits) || len(t.job.Maps.Splits[task].Hosts) == 0 {
-		return workload.NoLocality
-	}
-	best := workload.OffRack
-	for _, h := range t.job.Maps.Splits[task].Hosts {
-		at := t.hosts[h]
-		if at == node {
-			return workload.NodeLocal
-		}
-		if t.q.Cluster.Nodes[at].Rack == t.q.Cluster.Nodes[node].Rack {
-			best = workload.RackLocal
-		}
-	}
-	return best
 }

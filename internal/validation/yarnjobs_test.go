@@ -140,15 +140,15 @@ func (p playedJob) Attempt(r mrapp.AttemptRecord) {
 		container = "am"
 	}
 	locality, state := "", ""
-	if r.Run.Kind == workload.Map {
-		locality = r.Run.Locality.String()
+	if r.Kind == workload.Map {
+		locality = r.Locality.String()
 	}
 	if r.State != workload.Running {
 		state = r.State.String()
 	}
-	key := fmt.Sprintf("%s %s %d %d", p.job, r.Run.Kind, r.Run.Task, r.Attempt)
+	key := fmt.Sprintf("%s %s %d %d", p.job, r.Kind, r.Task, r.Attempt)
 	p.attempts[key] = strings.Join([]string{
-		container, host(r.Run.Node), locality, inMs(r.Launched), inMs(r.Begun), inMs(r.MapsKnown), inMs(r.Pending), inMs(r.Done), state,
+		container, host(r.Node), locality, inMs(r.Launched), inMs(r.Begun), inMs(r.MapsKnown), inMs(r.Pending), inMs(r.Done), state,
 	}, ",")
 }
 

@@ -174,7 +174,11 @@ func (g *given) Start(a *Attempt) {
 	}
 	factor, spec := g.factor(a), a.Job.Spec
 	if a.Kind == workload.Map {
-		a.work = g.stretched(g.draw(&spec.Maps.Time, g.maps, a), factor)
+		d := &spec.Maps.Time
+		if a.Number > 0 && spec.Maps.Retry.Set() {
+			d = &spec.Maps.Retry
+		}
+		a.work = g.stretched(g.draw(d, g.maps, a), factor)
 	} else {
 		a.sort = g.stretched(g.draw(&spec.Reduces.Sort, g.sorts, a), factor)
 		a.work = g.stretched(g.draw(&spec.Reduces.Time, g.reduces, a), factor)

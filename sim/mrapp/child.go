@@ -241,7 +241,7 @@ func (a *AppMaster) over(t *attempt) {
 	}
 	a.job.Executor.drop(t)
 	record := AttemptRecord{
-		Run: r, Attempt: a.attemptNumber(t), Launched: r.Start, Begun: None, MapsKnown: None,
+		Run: r, Kind: r.Kind, Task: r.Task, Node: r.Node, Locality: r.Locality, Attempt: a.attemptNumber(t), Launched: r.Start, Begun: None, MapsKnown: None,
 		Pending: c.pending, Done: c.done, State: c.outcome,
 	}
 	if r.Begin <= now {

@@ -78,8 +78,12 @@ const None engine.Time = -1
 // AttemptRecord is an attempt that was launched. Its times are those of its process.
 type AttemptRecord struct {
 	Run       *execute.Attempt // to be closed by the recorder (execute.Execution)
-	Attempt   int32            // from 0; those of the n-th ApplicationMaster from 1000 (n - 1)
-	Container int32            // 0: inside the ApplicationMaster (uber)
+	Kind      workload.Kind
+	Task      int32
+	Node      int32
+	Locality  workload.Locality // of a map
+	Attempt   int32             // from 0; those of the n-th ApplicationMaster from 1000 (n - 1)
+	Container int32             // 0: inside the ApplicationMaster (uber)
 	Launched  engine.Time
 	Begun     engine.Time    // the child has its task
 	MapsKnown engine.Time    // of a reduce: it has learnt of all maps

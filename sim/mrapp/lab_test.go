@@ -232,7 +232,7 @@ func (l *lab) carried() string { return strings.Join(l.sent, "; ") }
 func (l *lab) ran() string {
 	var words []string
 	for _, r := range l.attempts {
-		words = append(words, fmt.Sprintf("%s%d_%d %d@%d %v-%v-%v%s", r.Run.Kind.String()[:1], r.Run.Task, r.Attempt, r.Container, r.Run.Node,
+		words = append(words, fmt.Sprintf("%s%d_%d %d@%d %v-%v-%v%s", r.Kind.String()[:1], r.Task, r.Attempt, r.Container, r.Node,
 			r.Launched, r.Begun, r.Done, r.State.String()[:1]))
 	}
 	return strings.Join(words, "; ")
