@@ -326,3 +326,71 @@ func TestRunningLimitOfReduces(t *testing.T) {
 	l.run(3 * time.Second)
 	want(t, "asks", l.carried(), "1: 20:*=1; 2: 10:*=2; 3: 20:*=0")
 }
+
+// With no more reduces than the limit, and with none asked for, nothing is capped.
+func TestRunningLimitNeedsMoreTasks(t *testing.T) {
+	for _, c := range []struct {
+		reduces, asked int
+		capped         string
+	}{{2, 2, "0"}, {3, 0, "0"}, {3, 3, "1"}} {
+		a := ramp(1, c.reduces)
+		a.job.Settings.RunningReduces = 2
+		a.rampUp(c.asked)
+		a.limitRunning()
+		want(t, "capped rows", len(a.requests.limited), c.capped)
+	}
+}
+
+// Once slowstart has been reached it is not asked again, though maps are lost.
+func TestSlowstartIsReachedOnce(t *testing.T) {
+	a := ramp(100, 2)
+	a.headroom = model.Resource{MemoryMiB: 1000 * gib, VCores: 1000}
+	a.ended[workload.Map] = 5
+	a.scheduleReduces()
+	a.rampDown(a.reduces.len)
+	a.ended[workload.Map] = 4
+	a.scheduleReduces()
+	want(t, "reduces asked for", a.reduces.len, "2")
+}
+
+// Maps that fill their part of the limit to the last leave nothing of it; with one more
+// they leave nothing either, and reduces have their part alone.
+func TestRampUpWhenMapsFillTheirPart(t *testing.T) {
+	for _, c := range []struct {
+		maps  int
+		asked string
+	}{{50, "50"}, {51, "50"}, {49, "51"}} {
+		a := ramp(c.maps, 90)
+		a.ended[workload.Map] = c.maps
+		a.headroom = model.Resource{MemoryMiB: 100 * gib, VCores: 100}
+		a.scheduleReduces()
+		want(t, "reduces asked for", a.reduces.len, c.asked)
+	}
+}
+
+// The blacklist is not lifted where that is disabled, and weighed only when the number of
+// blacklisted nodes or of nodes has changed.
+func TestWeighBlacklist(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		set     func(r *requestor)
+		ignored string
+	}{
+		{"a third", func(*requestor) {}, "true"},
+		{"disabled", func(r *requestor) { r.settings.IgnorePercent = -1 }, "false"},
+		{"no blacklist", func(r *requestor) { r.settings.Blacklist = false }, "false"},
+		{"nothing changed", func(r *requestor) { r.refused.counted, r.refused.last = 1, 3 }, "false"},
+		{"fewer nodes", func(r *requestor) { r.refused.counted, r.refused.last = 1, 4 }, "true"},
+		{"no node yet", func(r *requestor) { r.refused.nodes = 0 }, "false"},
+		{"a quarter", func(r *requestor) { r.refused.nodes = 4 }, "false"},
+	} {
+		a := ramp(1, 0)
+		r := &a.requests
+		r.refused.listed[1] = true
+		r.refused.order = []int32{1}
+		r.refused.nodes = 3
+		c.set(r)
+		r.weighBlacklist()
+		want(t, c.name, r.refused.ignored, c.ignored)
+	}
+}

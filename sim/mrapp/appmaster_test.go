@@ -445,3 +445,80 @@ func TestDeadNode(t *testing.T) {
 	want(t, "state", l.attempts[0].State, "RUNNING")
 	want(t, "done", l.attempts[0].Done, "-1ns")
 }
+
+// A job without tasks is committed at once.
+func TestJobWithoutTasks(t *testing.T) {
+	l := newLab(t, 0)
+	l.run(time.Minute)
+	want(t, "job", *l.record, "{0s 0s 500ms 1.5s false SUCCEEDED}")
+}
+
+// What a node says of a container that runs nothing, or nothing any more, is of no
+// effect.
+func TestContainersWithoutAttempts(t *testing.T) {
+	l := newLab(t, 0, maps(1)...)
+	l.grant(2, 20, 2, 1, 1)
+	l.run(14 * time.Second)
+	for _, number := range []int32{2, 3, 9} {
+		l.am.Killed(box(number, mapPrio))
+		l.am.Died(box(number, mapPrio))
+	}
+	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-13.2sS")
+}
+
+// The distance of a map to its split, and the node that it reads from.
+func TestLocality(t *testing.T) {
+	for _, c := range []struct {
+		hosts    []int32
+		node     int32
+		locality string
+		source   string
+	}{
+		{[]int32{3, 1}, 1, "node", "1"},
+		{[]int32{3, 1}, 0, "rack", "1"},
+		{[]int32{3}, 1, "off", "3"},
+		{[]int32{2, 3}, 0, "off", "2"},
+		{nil, 2, "none", "2"},
+	} {
+		l := newLab(t, 0, c.hosts)
+		l.grant(2, 20, 2, c.node)
+		l.run(4 * time.Second)
+		x := l.am.maptasks[0].attempts[0]
+		want(t, "locality", x.run.Locality, c.locality)
+		want(t, "source", l.job.Executor.SplitNode(&x.run), c.source)
+	}
+}
+
+// A reduce that is killed in the second in which it learns of the last map has learnt of
+// it; one that is killed before its begin has not begun.
+func TestRecordsUpToTheEnd(t *testing.T) {
+	l := newLab(t, 1, maps(1)...)
+	l.job.Settings.Slowstart = 0
+	l.grant(2, 20, 2, 1)
+	l.grant(4, 10, 3, 1)
+	l.at(13*time.Second, func() { l.am.Killed(l.made[3]) })
+	l.run(14 * time.Second)
+	want(t, "known", l.attempts[0].MapsKnown, "13s")
+	l = newLab(t, 0, maps(1)...)
+	l.grant(2, 20, 2, 1)
+	l.at(2500*time.Millisecond, func() { l.am.Killed(l.made[2]) })
+	l.run(3 * time.Second)
+	want(t, "begun", l.attempts[0].Begun, "-1ns")
+}
+
+// A reduce that waits for its begin has no progress, and reports none before its first
+// report.
+func TestProgressBeforeTheFirstReport(t *testing.T) {
+	l := newLab(t, 1, maps(2)...)
+	l.job.Settings.Slowstart = 0
+	l.grant(2, 20, 2, 0)
+	l.grant(13, 10, 3, 0)
+	l.run(13500 * time.Millisecond)
+	x := l.am.reducetasks[0].attempts[0]
+	want(t, "before its begin", l.am.progress(x), "0")
+	// It begins at 14 s and knows half of the maps then; its first report is at 20 s.
+	l.run(19 * time.Second)
+	want(t, "before its report", l.am.progress(x), "0")
+	l.run(20 * time.Second)
+	want(t, "at its report", l.am.progress(x), "0.16666667")
+}
