@@ -162,12 +162,23 @@ func (r *Reading) noMatch(jobs int) error {
 	return fmt.Errorf("--job %s: matches none of %s", strings.Join(r.Jobs, ", "), workload.Counted(jobs, "job", "jobs"))
 }
 
-// choose leaves the jobs that were asked for.
+// clusters returns the clusters of a history with jobs that were asked for.
+func (r *Reading) clusters(h *workload.History) []workload.History {
+	return slices.DeleteFunc(h.Clusters(), func(c workload.History) bool {
+		return !slices.ContainsFunc(c.Jobs, func(j workload.HistoryJob) bool { return r.takes(j.ID, j.Name) })
+	})
+}
+
+// choose leaves the jobs that were asked for. If they are of one cluster, it leaves
+// only the machines of this cluster.
 func (r *Reading) choose(h *workload.History) error {
 	if len(r.Jobs) == 0 {
 		return nil
 	}
 	all := len(h.Jobs) + len(h.Swim)
+	if asked := r.clusters(h); len(asked) == 1 {
+		*h = asked[0]
+	}
 	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j workload.HistoryJob) bool { return !r.takes(j.ID, j.Name) })
 	h.Swim = slices.DeleteFunc(slices.Clone(h.Swim), func(j workload.SwimJob) bool { return !r.takes(j.ID, "") })
 	if len(h.Jobs)+len(h.Swim) == 0 && all > 0 {

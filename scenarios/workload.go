@@ -197,22 +197,17 @@ func (l *load) choose(read *workload.History, r *Reading, leaveOut bool) (*workl
 // oneCluster leaves the clusters with jobs that were asked for. It warns if they
 // are several.
 func (l *load) oneCluster(h *workload.History, r *Reading) error {
-	t, clusters := l.table, h.Clusters()
-	if len(clusters) == 1 {
+	t, recorded := l.table, len(h.Clusters())
+	if recorded == 1 {
 		return nil
 	}
-	var asked []workload.History
-	for _, c := range clusters {
-		if slices.ContainsFunc(c.Jobs, func(j workload.HistoryJob) bool { return r.takes(j.ID, j.Name) }) {
-			asked = append(asked, c)
-		}
-	}
+	asked := r.clusters(h)
 	switch len(asked) {
 	case 0:
 		return r.noMatch(len(h.Jobs))
 	case 1:
 		*h = asked[0]
-		t.assume("machines: those of the cluster with the chosen jobs, one of %d recorded", len(clusters))
+		t.assume("machines: those of the cluster with the chosen jobs, one of %d recorded", recorded)
 		return nil
 	}
 	var texts []string

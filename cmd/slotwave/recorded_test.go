@@ -673,6 +673,9 @@ func TestSeveralClusters(t *testing.T) {
 	verb(t, "run", at("both"), "--job", "job_201001020000_*", "--out", at("chosen"), "--quiet", "--set", "plots=none")
 	table := func(name string) []string { return rows(t, filepath.Join(at(name), "attempts.csv"), "job", "node") }
 	sameRows(t, "attempts of the chosen cluster", table("one"), table("chosen"))
+	if out := verb(t, "convert", at("both"), "--job", "job_201001020000_*", "--to", "rumen", "--out", at("part")); !strings.Contains(out, " 3 machines") {
+		t.Errorf("convert of one cluster: %s", out)
+	}
 	if code, _, errs := call("", "run", at("both"), "--job", "nothing*", "--out", at("none")); code == exitDone || !strings.Contains(errs, "matches none of 4 jobs") {
 		t.Errorf("a pattern that matches no job: exit %d: %s", code, errs)
 	}

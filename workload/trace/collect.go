@@ -29,6 +29,7 @@ type collector struct {
 	confs    map[string]workload.Conf         // read apart from their jobs, by job id
 	tables   map[string]*jobBuilder           // jobs whose tables may be in several files, by id
 	order    []*jobBuilder                    // the same jobs in order of their first row
+	jobRows  int                              // of tables of jobs
 	hitune   *mrv1Reader                      // the same for HiTune's tables
 	attempts int                              // and tasks that are kept
 	passing  bool                             // f receives the jobs, none is kept
@@ -173,6 +174,7 @@ func (c *collector) finishTables() error {
 		}
 	}
 	c.slotsApart()
+	slices.SortStableFunc(c.order, func(x, y *jobBuilder) int { return cmp.Compare(x.row, y.row) })
 	for _, b := range c.order {
 		if err := b.finish(); err != nil {
 			return err
@@ -221,7 +223,8 @@ func (c *collector) slotsApart() {
 }
 
 // close makes the instants relative to the earliest submission and orders the
-// jobs by submission, then by id.
+// jobs by submission. Jobs of one instant keep the order of the numbers that the
+// JobTracker gave them, or else that of their source.
 func (c *collector) close() *workload.History {
 	h := c.h
 	h.Moved = rebase(h.Jobs, &h.Epoch)
@@ -229,7 +232,12 @@ func (c *collector) close() *workload.History {
 		c.configureJob(&h.Jobs[i])
 	}
 	slices.SortStableFunc(h.Jobs, func(x, y workload.HistoryJob) int {
-		return cmp.Or(cmp.Compare(x.Submit, y.Submit), cmp.Compare(x.ID, y.ID))
+		if x.Submit != y.Submit {
+			return cmp.Compare(x.Submit, y.Submit)
+		}
+		xTracker, xNumber := jobNumber(x.ID)
+		yTracker, yNumber := jobNumber(y.ID)
+		return cmp.Or(cmp.Compare(xTracker, yTracker), cmp.Compare(xNumber, yNumber))
 	})
 	h.Topology = c.topology()
 	return h

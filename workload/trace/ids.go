@@ -42,6 +42,20 @@ func unescape(s string) string {
 	return b.String()
 }
 
+// jobNumber splits job_TRACKER_0012, where TRACKER is when the JobTracker started. Other
+// ids, which a user chose, have number 0.
+func jobNumber(id string) (tracker string, number int) {
+	rest, ok := strings.CutPrefix(id, "job_")
+	if !ok {
+		return "", 0
+	}
+	tracker, last, _ := strings.Cut(rest, "_")
+	if number, ok = ordinal(last); !ok {
+		return "", 0
+	}
+	return tracker, number
+}
+
 // taskID splits task_JOB_m_000012 into its parts; job is returned without its
 // prefix.
 func taskID[T string | []byte](id T) (job T, reduceSlot bool, number int, ok bool) {

@@ -18,6 +18,7 @@ type jobBuilder struct {
 	line  int // line at which the job began
 	count int // set for tasks and attempts
 
+	row      int  // in a table of jobs, from 1; 0: in none
 	noTotals bool // the source does not say how many tasks its jobs have
 	measures map[taskKey]taskMeasure
 	began    map[attemptKey]time.Duration // when the child process began its work

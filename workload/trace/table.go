@@ -447,6 +447,10 @@ func (c tableRows) jobRow(t *table) {
 		id = fmt.Sprintf("%s-%d", id, t.line-t.skipped-1)
 	}
 	b := c.tableJob(id, t.line)
+	if b.row == 0 {
+		c.jobRows++
+		b.row = c.jobRows
+	}
 	j := &b.job
 	if !t.has("submit_ns", "submit_ms", "submit_s", "submit_time_ts") {
 		j.Submit = 0 // origin of the table's instants
