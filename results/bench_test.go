@@ -139,7 +139,7 @@ func BenchmarkDay(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		d, err := resultdir.Create(b.TempDir()+"/out", false)
+		d, err := resultdir.Create(b.TempDir()+"/out", resultdir.Purpose{})
 		if err != nil {
 			b.Fatal(err)
 		}

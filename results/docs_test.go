@@ -131,7 +131,7 @@ func TestDocumentedFiles(t *testing.T) {
 	}
 	got := append(goldenNames(t, "run"), goldenNames(t, "compare")...)
 	sweep := filepath.Join(t.TempDir(), "sweep")
-	d, err := resultdir.Create(sweep, false)
+	d, err := resultdir.Create(sweep, resultdir.Purpose{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestDocumentedFiles(t *testing.T) {
 	}
 	got = append(append(got, names(t, sweep)...), resultdir.LogName, OffersName, SpansName, "tune.csv", "sensitivity.csv") // the last two are of rooms of study
 	replay := filepath.Join(t.TempDir(), "replay")
-	if d, err = resultdir.Create(replay, false); err != nil {
+	if d, err = resultdir.Create(replay, resultdir.Purpose{}); err != nil {
 		t.Fatal(err)
 	}
 	run := smallSample(t)

@@ -198,7 +198,7 @@ func names(t testing.TB, dir string) []string {
 
 func create(t testing.TB, path string, force bool) *resultdir.Dir {
 	t.Helper()
-	d, err := resultdir.Create(path, force)
+	d, err := resultdir.Create(path, resultdir.Purpose{Force: force})
 	if err != nil {
 		t.Fatal(err)
 	}

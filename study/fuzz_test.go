@@ -101,7 +101,7 @@ func simulates(t *testing.T, path string, settings ...string) {
 			return
 		}
 	}
-	d, err := resultdir.Create(filepath.Join(t.TempDir(), "out"), false)
+	d, err := resultdir.Create(filepath.Join(t.TempDir(), "out"), resultdir.Purpose{})
 	if err != nil {
 		t.Fatal(err)
 	}

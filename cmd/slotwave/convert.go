@@ -290,7 +290,7 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 	if file {
 		m.Directory = resultdir.DirectoryFrom(filepath.Dir(to.out), m.Inputs)
 	}
-	d, err := resultdir.Create(folder, to.force)
+	d, err := resultdir.Create(folder, resultdir.Purpose{Verb: strings.Join(strings.Fields(c.CommandPath())[1:], " "), Inputs: args, Force: to.force})
 	if err != nil {
 		return err
 	}

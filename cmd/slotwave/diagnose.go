@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -84,16 +83,11 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range args {
-		if k.to.out != "" && filepath.Clean(path) == filepath.Clean(k.to.out) {
-			return fmt.Errorf("--out %s: got a folder that is diagnosed: want another", k.to.out)
-		}
-	}
 	k.Verify = k.verify == "auto"
 	var dir *resultdir.Dir
 	if k.to.out != "" {
 		var err error
-		if dir, err = resultdir.Create(k.to.out, k.to.force); err != nil {
+		if dir, err = resultdir.Create(k.to.out, resultdir.Purpose{Verb: "diagnose", Inputs: args, Force: k.to.force}); err != nil {
 			return err
 		}
 		defer dir.Abort()

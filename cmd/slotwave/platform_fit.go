@@ -116,7 +116,7 @@ func (a *app) fit(name string, k *fitting) error {
 }
 
 func (a *app) keepFit(name string, k *fitting, f *calibrate.Fitting) error {
-	d, err := resultdir.Create(k.out, k.force)
+	d, err := resultdir.Create(k.out, resultdir.Purpose{Verb: "platform fit", Inputs: append([]string{name}, k.Tasks...), Force: k.force})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -102,7 +103,11 @@ func (a *app) predict(name string, k *asked) error {
 
 // keep writes results into the chosen directory.
 func (a *app) keep(s *study.Study, k *asked, write func(*resultdir.Dir) error, arguments []string, read []resultdir.FileSum) error {
-	d, err := resultdir.Create(k.out, k.force)
+	inputs := slices.Clone(arguments[1:]) // what is no file is passed over
+	for _, f := range read {
+		inputs = append(inputs, f.Name)
+	}
+	d, err := a.create(s, k, arguments[0], inputs...)
 	if err != nil {
 		return err
 	}

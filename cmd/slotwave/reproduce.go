@@ -75,7 +75,7 @@ func (a *app) reproduce(name string, k *reproducing) error {
 		return err
 	}
 	if k.out != "" {
-		d, err := resultdir.Create(k.out, k.force)
+		d, err := resultdir.Create(k.out, resultdir.Purpose{Verb: "reproduce", Force: k.force})
 		if err != nil {
 			return err
 		}

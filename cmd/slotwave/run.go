@@ -188,10 +188,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	if k.out == "" {
 		k.out = filepath.Join("out", s.Scenario.Name+k.settingsSuffix())
 	}
-	if err := inputWithin(s, k.out); err != nil {
-		return err
-	}
-	d, err := resultdir.Create(k.out, k.force)
+	d, err := a.create(s, k, "run")
 	if err != nil {
 		return err
 	}
@@ -284,18 +281,14 @@ func (k *asked) settingsSuffix() string {
 
 var notInFolder = regexp.MustCompile(`[^A-Za-z0-9._=]+`)
 
-// inputWithin refuses a folder for results that holds what the study reads.
-func inputWithin(s *study.Study, out string) error {
+// create makes the folder for the results of a study.
+func (a *app) create(s *study.Study, k *asked, verb string, read ...string) (*resultdir.Dir, error) {
 	for _, in := range s.Scenario.Inputs {
-		if in.Data != nil {
-			continue
-		}
-		rel, err := filepath.Rel(out, in.Name)
-		if err == nil && filepath.IsLocal(rel) {
-			return fmt.Errorf("--out %s: holds the input %s: want another folder", out, in.Name)
+		if in.Data == nil {
+			read = append(read, in.Name)
 		}
 	}
-	return nil
+	return resultdir.Create(k.out, resultdir.Purpose{Verb: verb, Inputs: read, Force: k.force})
 }
 
 // commit completes a folder of results with its manifest. The read files are

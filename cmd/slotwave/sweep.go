@@ -294,7 +294,7 @@ func (a *app) createSweep(s *sweep.Sweep, k *sweeping) (*resultdir.Dir, error) {
 	if k.out == "" {
 		k.out = filepath.Join("out", s.Name())
 	}
-	d, err := resultdir.Create(k.out, k.force)
+	d, err := a.create(s.Base, &asked{out: k.out, force: k.force}, "sweep")
 	if err == nil {
 		a.writing.Store(d)
 	}

@@ -365,7 +365,7 @@ func TestStudyMistakes(t *testing.T) {
 // A folder and a file of rows have one writer at a time.
 func TestSweepTwice(t *testing.T) {
 	sweepFolder(t)
-	d, err := resultdir.Create("out", false)
+	d, err := resultdir.Create("out", resultdir.Purpose{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func sectionOf(t *testing.T, page, name, want string) {
 func picture(t *testing.T, name string, page *reproduce.Reproduction, drawnAs string) {
 	t.Helper()
 	dir := t.TempDir()
-	d, err := resultdir.Create(dir, false)
+	d, err := resultdir.Create(dir, resultdir.Purpose{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -276,7 +276,7 @@ func runInto(t *testing.T, name, out string, o study.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := resultdir.Create(out, false)
+	d, err := resultdir.Create(out, resultdir.Purpose{})
 	if err != nil {
 		t.Fatal(err)
 	}

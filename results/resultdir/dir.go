@@ -40,6 +40,7 @@ type Dir struct {
 	files []*File
 	made  []string   // directories Create made, innermost first
 	old   []string   // files of the earlier result
+	by    string     // arguments that made the earlier result
 	lock  sync.Mutex // guards files and done: a signal may abort while files are written
 	done  bool
 
@@ -51,12 +52,25 @@ type Dir struct {
 // that two runs into one directory use different names.
 var partialName = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.partial$`)
 
-// Create makes the directory, or uses one that is empty or holds an earlier
-// result. It removes the remains of an aborted run. It rejects a directory in
-// which another process writes a result, and any other
-// directory (errForeign) unless force is set. It then keeps the other files,
-// except those with names of the result.
-func Create(path string, force bool) (d *Dir, err error) {
+// Purpose says what a result directory is for.
+type Purpose struct {
+	Verb   string   // words of the command that begin Manifest.Arguments
+	Inputs []string // files and folders that the command reads
+	Force  bool     // use a directory that holds something else
+}
+
+// Create makes the directory, or uses one that is empty or holds an earlier result
+// of the same verb. It removes the remains of an aborted run. It rejects a directory
+// in which another process writes a result. It also rejects a directory that holds
+// the result of another verb, an input or foreign files (errForeign), unless the
+// purpose forces it. It then keeps the foreign files, except those with names of the
+// result.
+func Create(path string, p Purpose) (d *Dir, err error) {
+	if !p.Force {
+		if err := p.readsFrom(path); err != nil {
+			return nil, err
+		}
+	}
 	d = &Dir{path: path}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := d.make(); err != nil {
@@ -79,28 +93,75 @@ func Create(path string, force bool) (d *Dir, err error) {
 	if err != nil {
 		return d, err
 	}
-	var partials []string
+	var remains []string
 	foreign := false
 	for _, entry := range entries {
-		if m := partialName.FindStringSubmatch(entry.Name()); m != nil && entry.Type().IsRegular() {
-			partials = append(partials, entry.Name())
+		name := entry.Name()
+		if m := partialName.FindStringSubmatch(name); m != nil && entry.Type().IsRegular() {
+			remains = append(remains, name)
 			if m[1] == ManifestName { // killed while renaming
-				d.adopt(entry.Name())
+				d.adopt(name)
 			}
-		} else if entry.Name() != JournalName {
+		} else if inner := partials(filepath.Join(path, name)); entry.IsDir() && len(inner) > 0 {
+			for _, partial := range inner {
+				remains = append(remains, filepath.Join(name, partial))
+			}
+			remains = append(remains, name)
+		} else if name != JournalName {
 			foreign = true
 		}
 	}
 	d.adopt(ManifestName)
-	if foreign && d.old == nil && !force {
+	if foreign && d.old == nil && !p.Force {
 		return d, fmt.Errorf("%s: %w and no result of slotwave: want an empty directory, or --force", path, errForeign)
 	}
-	for _, name := range partials {
+	if d.old != nil && !p.Force && !strings.HasPrefix(d.by+" ", p.Verb+" ") {
+		verb, _, _ := strings.Cut(d.by, " ")
+		return d, fmt.Errorf("%s: %w: a result of slotwave %s: want another --out, or --force to replace it", path, errForeign, verb)
+	}
+	for _, name := range remains {
 		if err := os.Remove(filepath.Join(path, name)); err != nil {
 			return d, err
 		}
 	}
 	return d, nil
+}
+
+// readsFrom refuses a directory that is an input or holds one: replacing the result
+// in it would remove what the command reads.
+func (p Purpose) readsFrom(path string) error {
+	for _, input := range p.Inputs {
+		if _, err := os.Stat(input); err != nil {
+			continue // the name of something that comes with the program
+		}
+		if rel, err := filepath.Rel(resolved(path), resolved(input)); err == nil && filepath.IsLocal(rel) {
+			return fmt.Errorf("--out %s: holds the input %s: want another folder", path, input)
+		}
+	}
+	return nil
+}
+
+// resolved returns the path of a file without links, or as it is if there is none.
+func resolved(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// partials lists the files of a folder if all are the remains of an aborted run.
+func partials(folder string) (names []string) {
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !partialName.MatchString(e.Name()) {
+			return nil
+		}
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // make creates the directory and its parents, and records which ones it
@@ -151,6 +212,7 @@ func (d *Dir) adopt(name string) {
 	if err != nil {
 		return
 	}
+	d.by = strings.Join(m.Arguments, " ")
 	d.old = append(d.old, ManifestName)
 	for _, f := range m.Outputs {
 		if folder, name := filepath.Split(filepath.FromSlash(f.Name)); filepath.IsLocal(f.Name) && oneFolder(folder) && !strings.HasPrefix(name, ".") {

@@ -40,7 +40,7 @@ func names(t testing.TB, dir string) []string {
 
 func create(t testing.TB, path string, force bool) *Dir {
 	t.Helper()
-	d, err := Create(path, force)
+	d, err := Create(path, Purpose{Force: force})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,13 +105,13 @@ func TestForeignDirectory(t *testing.T) {
 	if err := os.WriteFile(notes, []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(path, false); !errors.Is(err, errForeign) {
+	if _, err := Create(path, Purpose{}); !errors.Is(err, errForeign) {
 		t.Fatalf("got %v: want a refusal", err)
 	}
 	if err := os.WriteFile(filepath.Join(path, ManifestName), []byte(`{"schema":"something/else"}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(path, false); !errors.Is(err, errForeign) {
+	if _, err := Create(path, Purpose{}); !errors.Is(err, errForeign) {
 		t.Fatalf("got %v: want a refusal of another program's manifest", err)
 	}
 	d := create(t, path, true)
@@ -122,7 +122,7 @@ func TestForeignDirectory(t *testing.T) {
 	if text, err := os.ReadFile(notes); err != nil || string(text) != "mine" {
 		t.Errorf("the foreign file holds %q, %v", text, err)
 	}
-	if _, err := Create(notes, true); err == nil {
+	if _, err := Create(notes, Purpose{Force: true}); err == nil {
 		t.Error("a file was taken for a directory")
 	}
 }

@@ -53,7 +53,7 @@ func TestCalibrationsAreReproduced(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Scenario.NoPlots = true
-		d, err := resultdir.Create(record, false)
+		d, err := resultdir.Create(record, resultdir.Purpose{})
 		if err != nil {
 			t.Fatal(err)
 		}

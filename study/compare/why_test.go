@@ -98,7 +98,7 @@ func TestExplainOffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := resultdir.Create(filepath.Join(dir, "out"), false)
+	d, err := resultdir.Create(filepath.Join(dir, "out"), resultdir.Purpose{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,7 +167,7 @@ func (r *reproducing) simulated(scenario string) (*study.Study, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	d, err := resultdir.Create(dir, false)
+	d, err := resultdir.Create(dir, resultdir.Purpose{})
 	if err != nil {
 		return nil, "", err
 	}

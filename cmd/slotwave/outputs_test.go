@@ -1,0 +1,89 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// content returns the files of a folder and of the folders in it.
+func content(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			var text []byte
+			text, err = os.ReadFile(path)
+			files[path] = string(text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// Of every two verbs that write a folder, the second refuses the result of the first
+// and leaves each of its files as it is; the same verb replaces its own result.
+func TestVerbsKeepTheResultsOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	record := filepath.Join(dir, "record")
+	verb(t, "run", "two-jobs", "--quiet", "--out", record)
+	writers := [][]string{
+		{"run", "two-jobs", "--set", "plots=none"},
+		{"compare", "two-jobs"},
+		{"sweep", "two-jobs", "--over", "cluster.nodes=2,3"},
+		{"predict", "two-jobs"},
+		{"diagnose", record, "--verify", "off"},
+		{"reproduce", "herodotou"},
+		{"inspect", record},
+		{"convert", record, "--to", "csv"},
+	}
+	for _, first := range writers {
+		out := filepath.Join(dir, "out-"+first[0])
+		into := func(w []string) (int, string) {
+			code, _, errs := call("", append(w[:len(w):len(w)], "--out", out)...)
+			return code, errs
+		}
+		if code, errs := into(first); code != exitDone {
+			t.Fatalf("%q: exit %d: %s", first, code, errs)
+		}
+		before := content(t, out)
+		for _, then := range writers {
+			if then[0] == first[0] {
+				continue
+			}
+			code, errs := into(then)
+			if code != exitInput || !strings.Contains(errs, "a result of slotwave "+first[0]) {
+				t.Errorf("%s then %s: exit %d: %s", first[0], then[0], code, errs)
+			}
+			if after := content(t, out); !maps.Equal(before, after) {
+				t.Fatalf("%s then %s: the files of the first changed", first[0], then[0])
+			}
+		}
+		if code, errs := into(first); code != exitDone {
+			t.Errorf("%s again: exit %d: %s", first[0], code, errs)
+		}
+	}
+}
+
+// A command refuses to write into the folder that it reads.
+func TestVerbsKeepTheirInputs(t *testing.T) {
+	record := filepath.Join(t.TempDir(), "record")
+	verb(t, "run", "two-jobs", "--quiet", "--out", record)
+	before := content(t, record)
+	for _, w := range [][]string{
+		{"convert", record, "--to", "csv"}, {"run", record}, {"compare", record, "two-jobs"}, {"diagnose", record}, {"inspect", record},
+	} {
+		code, _, errs := call("", append(w, "--out", record)...)
+		if code != exitInput || !strings.Contains(errs, "holds the input") {
+			t.Errorf("%q: exit %d: %s", w, code, errs)
+		}
+		if !maps.Equal(before, content(t, record)) {
+			t.Fatalf("%q: changed its input", w)
+		}
+	}
+}
