@@ -18,6 +18,16 @@ type SizeFile struct {
 	Types      []NodeType // at least one
 }
 
+// SizeReplications is the least number of runs of a size, unless the study says
+// otherwise.
+const SizeReplications = 20
+
+// MostReplications is the largest number of runs of a size, unless the study says
+// otherwise.
+func (s *SizeFile) MostReplications() int {
+	return min(mostReplications, int(math.Ceil(200/(1-s.Confidence))))
+}
+
 // NodeType is a type of node that the cluster may consist of.
 type NodeType struct {
 	Name  string

@@ -109,7 +109,7 @@ func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 	}
 	least, most := 1, 1000
 	if s.Size != nil {
-		least, most = 20, min(mostReplications, int(math.Ceil(200/(1-s.Size.Confidence))))
+		least, most = SizeReplications, s.Size.MostReplications()
 	}
 	s.Replications = t.integer("replications", least, 1, mostReplications)
 	s.MaxReplications = t.integer("max_replications", max(most, s.Replications), s.Replications, mostReplications)

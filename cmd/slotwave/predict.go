@@ -11,6 +11,8 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/predict"
+	"github.com/slotwave/slotwave/study/size"
+	"github.com/slotwave/slotwave/study/sweep"
 )
 
 func predictCommand(a *app) *cobra.Command {
@@ -22,11 +24,10 @@ func predictCommand(a *app) *cobra.Command {
 		Long: `Ask every analytic model for the makespan of a scenario. A model that cannot
 answer says why. --out writes the answers as a table and a plot.
 
---deadline prints the fewest nodes with which the jobs finish in time instead.
-The nodes are of the scenario's type. The simulator decides: the last job must
-end by the deadline in 90 % of the replications (5 unless --replications says
-otherwise; four times as many decide on the number that is printed). The answers
-of the models are printed below.
+--deadline asks for the fewest nodes with which the jobs finish in time instead,
+as slotwave size does for a study with the goal finish and a confidence of 90 %.
+The nodes are of the scenario's type. The simulator decides; the answers of the
+models say where its search begins.
 
 --over varies a key as [vary] does: KEY=FROM:TO:STEP or KEY=VALUE,VALUE...
 
@@ -40,7 +41,7 @@ Models read further data that [models] in the scenario names, such as
 					return errors.New("--deadline searches the number of nodes: got --over too: want one of the two")
 				}
 				if !c.Flags().Changed("replications") {
-					k.replications = severalRuns
+					k.replications = 0
 				}
 				return a.provision(args[0], k, deadline)
 			}
@@ -60,19 +61,26 @@ func (a *app) provision(name string, k *asked, deadline time.Duration) error {
 	if k.out != "" {
 		return errors.New("--deadline writes no files: got --out too: want one of the two")
 	}
-	s, err := a.open(name, k)
+	s, err := size.OpenDeadline(name, deadline, sweep.Options{
+		Seed: &k.seed, Replications: k.replications, Set: k.set, Fidelity: k.fidelity, Workers: k.workers,
+	})
 	if err != nil {
 		return err
 	}
-	models, err := s.Models()
+	defer s.Close()
+	if err := s.Ask(); err != nil {
+		return err
+	}
+	bar := a.progress("simulations", 0, k.quiet || k.json)
+	found, err := s.Run(nil, bar.reportOf())
+	bar.end()
 	if err != nil {
 		return err
 	}
-	p, err := predict.Provision(s, models, deadline)
-	if err != nil {
-		return err
+	if !k.quiet {
+		a.warn(s.Warnings())
 	}
-	return a.show(k, p.WriteText, p.WriteJSON, "compare", name)
+	return a.show(k, found.WriteText, found.WriteJSON, "compare", name)
 }
 
 func (a *app) predict(name string, k *asked) error {

@@ -2,7 +2,8 @@
 //
 //	study.Study.Models -> models with the files that the scenario names
 //	All, Over -> results.Answers        times, also over the values of a key
-//	Provision -> Provisions             nodes that meet a deadline; the simulation answers too
+//
+// How many nodes a deadline takes is a question of study/size.
 package predict
 
 import (

@@ -1,3 +1,6 @@
+// Package search is the kit that questions about settings share: the times of pairs of
+// runs with common seeds (time), and what a change gains over them (gain). tune and
+// sensitivity call it.
 package search
 
 import (

@@ -12,7 +12,6 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
-	"github.com/slotwave/slotwave/study/search"
 )
 
 // replayRecord simulates the record of the scenario at its own size, with those
@@ -98,7 +97,7 @@ func (z *Search) withError(answer *candidate) error {
 			continue
 		}
 		tight := tightened(z.Goals, m.Longer)
-		nodes, err := search.FewestNodes(answer.nodes, z.types[answer.kind].most, func(n int) (bool, error) {
+		nodes, err := fewestNodes(answer.nodes, z.types[answer.kind].most, func(n int) (bool, error) {
 			if n < answer.nodes {
 				return false, nil
 			}

@@ -1,7 +1,7 @@
 // Package size answers how large a cluster has to be for the goals of a study.
 //
 //	Open -> Search.Ask    the models say where to begin
-//	        Search.Run    sweep simulates the sizes that search.FewestNodes asks for,
+//	        Search.Run    sweep simulates the sizes that fewestNodes asks for (fewest),
 //	                      then the best one with fresh seeds
 //	     -> Sizing        the answer with its error (answer, error), picture (figure)
 package size
@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
@@ -21,7 +22,6 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
-	"github.com/slotwave/slotwave/study/search"
 	"github.com/slotwave/slotwave/study/sweep"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -60,10 +60,38 @@ func Open(name string, o sweep.Options) (*Search, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case s.File.Size == nil:
+	if s.File.Size == nil {
 		return nil, fmt.Errorf("%s: got no [[goal]]: want a study with goals (docs/size-a-cluster.md)", name)
-	case len(s.File.Factors) > 0 || len(o.Over) > 0 || len(s.Base.Scenario.Runs) > 1:
+	}
+	return searchOf(s)
+}
+
+// inTime is the fraction of runs that OpenDeadline wants to be in time.
+const inTime = 0.9
+
+// OpenDeadline asks how many nodes, like the first of a scenario, let its jobs finish by
+// a deadline in 90 % of the runs.
+func OpenDeadline(name string, deadline time.Duration, o sweep.Options) (*Search, error) {
+	if deadline <= 0 {
+		return nil, fmt.Errorf("--deadline: got %v: want a time above 0", deadline)
+	}
+	asked := &scenarios.SizeFile{
+		Lowest: scenarios.FewestNodes, Confidence: inTime,
+		Goals: []model.Goal{{Finish: deadline, Percentile: 100}}, Types: []scenarios.NodeType{{}},
+	}
+	s, err := sweep.OpenFile(name, &scenarios.StudyFile{
+		Scenario: name, Seed: 1, Size: asked, Replications: scenarios.SizeReplications, MaxReplications: asked.MostReplications(),
+	}, o)
+	if err != nil {
+		return nil, err
+	}
+	return searchOf(s)
+}
+
+// searchOf makes the search of a study with goals.
+func searchOf(s *sweep.Sweep) (*Search, error) {
+	name := s.StudyName
+	if len(s.File.Factors) > 0 || len(s.Asked.Over) > 0 || len(s.Base.Scenario.Runs) > 1 {
 		return nil, fmt.Errorf("%s: got factors: want [[node]] tables with the types of nodes to choose from, and nothing else that varies", name)
 	}
 	if least := leastRuns(s.File.Size.Confidence); s.File.MaxReplications < least {
@@ -177,7 +205,7 @@ func (z *Search) Ask() error {
 					t.guesses = append(t.guesses, func(r *Sizing) { r.AddGuess(k, t.Name, x.Model, x.Mean) })
 				}
 			}
-			guess = max(guess, search.GuessNodes(found, 0))
+			guess = max(guess, guessNodes(found, 0))
 		}
 		if guess > 0 {
 			t.guess = min(t.most, guess)
@@ -264,7 +292,7 @@ func (z *Search) Run(j *sweep.Journal, progress study.SweepProgress) (*Sizing, e
 	var open []candidate
 	for kind := range z.types {
 		t := &z.types[kind]
-		nodes, err := search.FewestNodes(max(1, t.guess), t.most, func(n int) (bool, error) { return z.meets(kind, n) })
+		nodes, err := fewestNodes(max(1, t.guess), t.most, func(n int) (bool, error) { return z.meets(kind, n) })
 		if err != nil {
 			return nil, err
 		}

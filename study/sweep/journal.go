@@ -149,8 +149,11 @@ func finishedRow(t task, r points.Replication) journalRow {
 	return journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), r.Full}
 }
 
-// add writes a finished simulation.
+// add writes a finished simulation. A nil journal keeps nothing.
 func (j *Journal) add(line []byte) error {
+	if j == nil {
+		return nil
+	}
 	j.rows++
 	_, err := j.to.Write(line)
 	return err

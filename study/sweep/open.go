@@ -42,6 +42,11 @@ func OpenStudy(name string, o Options) (*Sweep, error) {
 	if file == nil {
 		file = &scenarios.StudyFile{Scenario: name, Seed: 1, Replications: 1, MaxReplications: 1}
 	}
+	return OpenFile(name, file, o)
+}
+
+// OpenFile opens the scenario of a study that was read or made.
+func OpenFile(name string, file *scenarios.StudyFile, o Options) (s *Sweep, err error) {
 	if o.Seed != nil {
 		file.Seed = *o.Seed
 	}
@@ -62,7 +67,7 @@ func OpenStudy(name string, o Options) (*Sweep, error) {
 		}
 		file.Baseline = append(file.Baseline, scenarios.Level{Key: key, Text: value})
 	}
-	s := &Sweep{StudyName: name, Asked: o, File: file, assumed: map[string]int{}, warnings: map[string]int{}}
+	s = &Sweep{StudyName: name, Asked: o, File: file, assumed: map[string]int{}, warnings: map[string]int{}}
 	if s.Metrics, err = points.ReadMetrics(file.Metrics); err != nil {
 		return nil, fmt.Errorf("--metric %w", err)
 	}

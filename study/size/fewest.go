@@ -1,7 +1,4 @@
-// Package search is the kit that questions with an answer to look for share: pairs of runs
-// with common seeds (gain, time), and the fewest nodes that meet a demand (nodes). size,
-// tune, sensitivity and predict call it.
-package search
+package size
 
 import (
 	"slices"
@@ -9,8 +6,8 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 )
 
-// GuessNodes returns the median of what the models find in the mean.
-func GuessNodes(models []analytic.Provisioned, without int) int {
+// guessNodes returns the median of what the models find in the mean.
+func guessNodes(models []analytic.Provisioned, without int) int {
 	var means []int
 	for _, m := range models {
 		if m.Err == nil && m.Mean > 0 {
@@ -24,10 +21,10 @@ func GuessNodes(models []analytic.Provisioned, without int) int {
 	return means[len(means)/2]
 }
 
-// FewestNodes returns the fewest nodes from 1 to most that meet a demand, or 0 if
+// fewestNodes returns the fewest nodes from 1 to most that meet a demand, or 0 if
 // most nodes do not. It doubles or halves the first guess until the answer lies
 // between, and then bisects. It takes for granted that more nodes are not worse.
-func FewestNodes(guess, most int, meets func(nodes int) (bool, error)) (int, error) {
+func fewestNodes(guess, most int, meets func(nodes int) (bool, error)) (int, error) {
 	at := guess
 	ok, err := meets(at)
 	if err != nil {
