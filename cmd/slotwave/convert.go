@@ -37,13 +37,13 @@ func targets() (all []trace.Format) {
 
 // conversion holds the flags of convert.
 type conversion struct {
-	format, by, on, every string
-	set                   []string
-	seed                  uint64
-	anonymise, strict     bool
-	json, quiet           bool
-	reading               scenarios.Reading
-	to                    destination
+	format, per, on, every string
+	set                    []string
+	seed                   uint64
+	anonymise, strict      bool
+	json, quiet            bool
+	reading                scenarios.Reading
+	to                     destination
 }
 
 func convertCommand(a *app) *cobra.Command {
@@ -72,7 +72,7 @@ Without --out, profile and statistics are printed. --set changes the workload.`,
 	_ = f.MarkHidden("name") // in manifests
 	readingFlags(c, &k.reading)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` of [workload], such as workload.scale_bytes=2")
-	f.StringVar(&k.by, "by", "name", "profiles by `KEY`: name or job")
+	f.StringVar(&k.per, "per", "name", "one profile per `KIND`: name or job")
 	f.StringVar(&k.on, "on", "", "`SCENARIO` of the runs: estimate what maps cost a record")
 	f.StringVar(&k.every, "every", "20ms,5s", "`TIMES` between samples of a thread and of a device")
 	f.BoolVar(&k.anonymise, "anonymise", false, "replace the names of users, jobs and machines")
@@ -98,7 +98,7 @@ Without --out, profile and statistics are printed. --set changes the workload.`,
 
 // onlyFor names the formats that a flag is for.
 var onlyFor = map[string][]string{
-	"by": {"profile", "statistics"}, "on": {"profile"}, "json": {"profile"}, "every": {"samples"},
+	"per": {"profile", "statistics"}, "on": {"profile"}, "json": {"profile"}, "every": {"samples"},
 }
 
 // check refuses flags that the format does not use.

@@ -24,12 +24,12 @@ import (
 func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 	p := workload.Profiler{Spill: true}
 	defer p.Close()
-	switch k.by {
+	switch k.per {
 	case "name":
 	case "job":
 		p.Key = func(*workload.HistoryJob) string { return "" }
 	default:
-		return fmt.Errorf("--by %s: want name or job", k.by)
+		return fmt.Errorf("--per %s: want name or job", k.per)
 	}
 	if k.on != "" && (k.json || strings.EqualFold(filepath.Ext(k.to.main()), ".json")) {
 		return errors.New("--on cannot write JSON: want no --json, and a .toml file or a directory for --out")

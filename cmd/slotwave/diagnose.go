@@ -49,7 +49,7 @@ changes. --budget 0 sets no limit.`,
 	f.StringVar(&k.Specification, "spec", "", "dataflow of sampling records: hadoop, hive or `FILE`")
 	f.StringVar(&k.Thresholds, "thresholds", "", "TOML `FILE` with thresholds of the rules")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` of a recorded run, to test changes")
-	f.StringVar(&k.verify, "verify", "auto", "test changes: auto (if the scenario is known) or off")
+	f.StringVar(&k.verify, "verify", "auto", "test changes: `auto` (if the scenario is known) or off")
 	f.DurationVar(&k.Budget, "budget", time.Minute, "time for the tests; 0 is no limit")
 	f.IntVar(&k.Pairs, "pairs", 20, "largest number of `PAIRS` of runs that test a change")
 	f.StringVar(&k.failAbove, "fail-above", "", "exit with code 4 if a change gains more than this `PART`")
@@ -67,11 +67,17 @@ changes. --budget 0 sets no limit.`,
 // set. It takes no measurable time, because these tables hold few pointers.
 func collectEarly() (restore func()) { return collectAt(15) }
 
+// verifies reads whether changes are tested.
+func verifies(o *diagnosis.Options, text string) error {
+	if o.Verify = text == "auto"; !o.Verify && text != "off" {
+		return fmt.Errorf("--verify: got %q: want auto or off", text)
+	}
+	return nil
+}
+
 func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 	defer collectEarly()()
 	switch {
-	case k.verify != "auto" && k.verify != "off":
-		return fmt.Errorf("--verify: got %q: want auto or off", k.verify)
 	case k.Budget < 0:
 		return fmt.Errorf("--budget: got %v: want 0 or more", k.Budget)
 	case k.Pairs < 2:
@@ -83,7 +89,9 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 	if err != nil {
 		return err
 	}
-	k.Verify = k.verify == "auto"
+	if err := verifies(&k.Options, k.verify); err != nil {
+		return err
+	}
 	var dir *resultdir.Dir
 	if k.to.out != "" {
 		var err error

@@ -157,7 +157,7 @@ profile = "profiles/job_201001010000_0002.toml"
 `)
 	verb(t, "run", "run.toml", "--out", "run")
 	verb(t, "convert", "run", "--to", "jhist", "--out", "jhist")
-	verb(t, "convert", "jhist", "--to", "profile", "--by", "job", "--out", "profiles")
+	verb(t, "convert", "jhist", "--to", "profile", "--per", "job", "--out", "profiles")
 	verb(t, "run", "replay.toml", "--out", "replay")
 	verb(t, "run", "drawn.toml", "--out", "drawn")
 	want := rows(t, "run/attempts.csv")
@@ -169,7 +169,7 @@ profile = "profiles/job_201001010000_0002.toml"
 
 	var own, exported any
 	for at, to := range map[string]*any{"run": &own, "jhist": &exported} {
-		if err := json.Unmarshal([]byte(verb(t, "convert", at, "--to", "profile", "--by", "job", "--json")), to); err != nil {
+		if err := json.Unmarshal([]byte(verb(t, "convert", at, "--to", "profile", "--per", "job", "--json")), to); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -555,7 +555,7 @@ func TestReadingFlags(t *testing.T) {
 		t.Errorf("convert: %d jobs, want 3", len(jobs))
 	}
 	var profiles []any
-	text := verb(t, append([]string{"convert", trace, "--to", "profile", "--json", "--by", "job"}, only...)...)
+	text := verb(t, append([]string{"convert", trace, "--to", "profile", "--json", "--per", "job"}, only...)...)
 	if err := json.Unmarshal([]byte(text), &profiles); err != nil || len(profiles) != 3 {
 		t.Errorf("profile: %d profiles, want 3 (%v)", len(profiles), err)
 	}

@@ -20,10 +20,10 @@ import (
 // reporting are the flags of report.
 type reporting struct {
 	diagnosis.Options
-	out   string
-	test  bool
-	force bool
-	quiet bool
+	out    string
+	verify string
+	force  bool
+	quiet  bool
 }
 
 func reportCommand(a *app) *cobra.Command {
@@ -36,7 +36,8 @@ chart, ledger, devices and jobs. The page needs no network. A click on an
 attempt, finding, job or part of a ledger shows it in all views.
 
 PATH is the folder of a result or a job history; several are shown side by side.
---verify tests changes by simulation, as diagnose does, without a time limit.`,
+--verify auto tests changes by simulation, as diagnose does, without a time
+limit.`,
 		Example: "  slotwave run two-jobs\n  slotwave report out/two-jobs\n  slotwave report out/one out/two --out both.html",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return writeReport(a, args, k) },
@@ -44,7 +45,7 @@ PATH is the folder of a result or a job history; several are shown side by side.
 	f := c.Flags()
 	f.StringVar(&k.out, "out", "", "`FILE` to write (default report-NAME.html, by the name of PATH)")
 	f.BoolVar(&k.force, "force", false, "replace a file that is no report")
-	f.BoolVar(&k.test, "verify", false, "test changes by simulation")
+	f.StringVar(&k.verify, "verify", "off", "test changes: `auto` (if the scenario is known) or off")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` of a recorded run, to test changes")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
@@ -82,7 +83,9 @@ func writeReport(a *app, paths []string, k *reporting) error {
 	if k.Workers < 0 {
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
 	}
-	k.Verify = k.test
+	if err := verifies(&k.Options, k.verify); err != nil {
+		return err
+	}
 	if k.out == "" {
 		k.out = reportName(paths)
 	}

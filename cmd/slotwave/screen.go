@@ -9,6 +9,7 @@ import (
 
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // The size of a terminal that nobody has widened.
@@ -104,7 +105,7 @@ func brief(full string, lines int, out string) string {
 		if out != "" {
 			where = "-v or manifest.json lists them"
 		}
-		shown += fmt.Sprintf("assumed: %d values that no source states (%s)\n", assumed, where)
+		shown += fmt.Sprintf("assumed: %s that no source states (%s)\n", workload.Counted(assumed, "value", "values"), where)
 	}
 	if len(more) > 0 {
 		shown += strings.Join(wrap("more with -v: "+strings.Join(more, ", ")), "\n") + "\n"
@@ -122,6 +123,7 @@ func (s *section) fit() {
 	case s.must && n > half+2:
 		s.rows = append(s.rows[:half], fmt.Sprintf("and %d more rows (-v)", n-half))
 	}
+	s.narrow()
 	var rows []string
 	for _, row := range s.rows {
 		if width(row) > screenWidth && !s.must {
@@ -134,6 +136,27 @@ func (s *section) fit() {
 }
 
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// narrow leaves out the last columns of a table that must be shown and is too wide.
+func (s *section) narrow() {
+	for i, row := range s.rows {
+		columns := column.FindAllStringIndex(row, -1)
+		if !s.must || len(columns) < 3 {
+			continue
+		}
+		for k := len(columns) - 1; width(row[:columns[k][1]]) > screenWidth; k-- {
+			for n := range s.rows[i:] { // whose figures begin below the title
+				if at := columns[k][0]; len(s.rows[i+n]) > at {
+					s.rows[i+n] = strings.TrimRight(s.rows[i+n][:at], " ")
+				}
+			}
+		}
+		return
+	}
+}
+
+// column matches a cell of a table.
+var column = regexp.MustCompile(`\S+(?: \S+)*`)
 
 func width(row string) int { return utf8.RuneCountInString(colours.ReplaceAllString(row, "")) }
 

@@ -268,6 +268,9 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 		return err
 	}
 	defer s.Close()
+	if s.NumPoints == 1 && !k.quiet {
+		a.warn([]string{"nothing varies, so there is one point: want --over KEY=VALUES, [vary] in the scenario or [[factor]] in the study"})
+	}
 	d, err := a.createSweep(s, k)
 	if err != nil {
 		return err

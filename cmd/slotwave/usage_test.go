@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -53,5 +54,57 @@ func TestHelpWidth(t *testing.T) {
 	}
 	if pages < 20 {
 		t.Errorf("%d pages, want those of all verbs and topics", pages)
+	}
+}
+
+// -h fits a screen, begins with a sentence and has an example if the verb has flags.
+func TestShortHelpFits(t *testing.T) {
+	t.Parallel()
+	for _, c := range append((&app{}).root().Commands(), platformCommand(&app{}).Commands()...) {
+		if !c.Runnable() || c.Hidden {
+			continue
+		}
+		args := append(strings.Fields(strings.TrimPrefix(c.CommandPath(), "slotwave ")), "-h")
+		if c.Parent() != nil && c.Parent().Name() == "platform" {
+			args = append([]string{"platform"}, c.Name(), "-h")
+		}
+		page := verb(t, args...)
+		lines := strings.Split(strings.TrimSuffix(page, "\n"), "\n")
+		if len(lines) > screenHeight {
+			t.Errorf("%v: %d lines", args, len(lines))
+		}
+		for _, line := range lines {
+			if width(line) > screenWidth {
+				t.Errorf("%v: %d columns: %s", args, width(line), line)
+			}
+		}
+		if !strings.HasSuffix(lines[0], ".") || c.Example == "" && strings.Contains(page, "      --") {
+			t.Errorf("%v: begins with %q: want a sentence and an example", args, lines[0])
+		}
+	}
+}
+
+// What run prints fits a screen and ends with a command that goes on; -v prints all.
+func TestRunFitsScreen(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"two-jobs", "hitune-sort", "zhang-waves", "capacity-queues"} {
+		out := filepath.Join(t.TempDir(), "out")
+		text := verb(t, "run", name, "--out", out, "--set", "plots=none")
+		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		if len(lines) > screenHeight || !strings.HasPrefix(lines[len(lines)-1], "next: slotwave diagnose "+out) || strings.Contains(text, "\nAssumed\n") {
+			t.Errorf("%s: %d lines: %s", name, len(lines), text)
+		}
+		for _, line := range lines[:len(lines)-2] {
+			if width(line) > screenWidth {
+				t.Errorf("%s: %d columns: %s", name, width(line), line)
+			}
+		}
+		all := verb(t, "run", name, "-v", "--out", out, "--set", "plots=none")
+		if !strings.Contains(all, "\nAssumed\n") || !strings.Contains(all, "\nresults in ") {
+			t.Errorf("%s -v: %s", name, all)
+		}
+	}
+	if code, _, stderr := call("", "sweep", "two-jobs", "--out", filepath.Join(t.TempDir(), "out")); code != exitDone || !strings.Contains(stderr, "nothing varies") {
+		t.Errorf("sweep without a factor: exit %d, %s", code, stderr)
 	}
 }

@@ -29,7 +29,8 @@ func validateCommand(a *app) *cobra.Command {
 traces, job histories, configurations, job and platform profiles, fitted
 platforms, manifests. A damaged file that can still be read gives warnings;
 with --strict it is an error.`,
-		Args: cobra.MinimumNArgs(1),
+		Example: "  slotwave validate my.toml\n  slotwave validate history/done --strict",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
 			for _, name := range args {
