@@ -360,6 +360,8 @@ func TestRealApplicationMaster(t *testing.T) {
 		}
 		if same == total {
 			exact++
+		} else {
+			t.Errorf("%s: %d of %d rows exact", f.name, same, total)
 		}
 		fmt.Fprintln(&table)
 		for i, d := range all {

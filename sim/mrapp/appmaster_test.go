@@ -354,13 +354,14 @@ func TestUber(t *testing.T) {
 	want(t, "job", *l.record, "{0s 0s 26.7s 27.7s true SUCCEEDED}")
 }
 
-// A task of an uber job has one attempt: its failure fails the job.
+// A task of an uber job has one attempt: its failure fails the job. The other map has
+// been given the ApplicationMaster's container and is aborted.
 func TestUberFails(t *testing.T) {
 	l := faulty(t, map[int][]time.Duration{0: {2}}, 0, maps(2)...)
 	l.job.Settings.Uber = true
 	l.run(time.Minute)
 	want(t, "attempts", l.ran(), "m0_0 0@0 100ms-100ms-2.1sF")
-	want(t, "state", l.record.State, "FAILED")
+	want(t, "job", *l.record, "{0s 0s 2.55s 3.55s true FAILED}")
 }
 
 // A job is too large for its ApplicationMaster by maps, reduces, bytes, memory or

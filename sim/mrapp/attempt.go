@@ -142,6 +142,10 @@ func (a *AppMaster) fail(t *attempt) {
 // kill ends an attempt without blame (TA_KILL). With again set its task's next attempt
 // asks at the priority of failed maps.
 func (a *AppMaster) kill(t *attempt, again bool) {
+	if a.uber && t.state == unassigned { // it has the ApplicationMaster's own container
+		a.stopAndAbort(t, again)
+		return
+	}
 	switch t.state {
 	case unassigned: // DeallocateContainerTransition
 		t.state = killed
