@@ -189,7 +189,7 @@ func (r *yarnRun) mapreduce(i int) (*mrapp.Job, error) {
 	j, costs := &r.q.Jobs[i], &r.q.Cluster.Costs
 	y := &r.q.YARN.Costs
 	job := &mrapp.Job{
-		ID: i, Spec: j, Topology: r.topology, BlockBytes: usualBlock, Release: mrapp.Hadoop336,
+		ID: i, Spec: j, Topology: r.topology, BlockBytes: usualBlock,
 		Executor: r.executor, History: &mrapp.History{},
 		Costs: mrapp.Costs{
 			Setup: engine.At(costs.Setup), Commit: engine.At(costs.Commit),
@@ -197,6 +197,9 @@ func (r *yarnRun) mapreduce(i int) (*mrapp.Job, error) {
 		},
 	}
 	var err error
+	if job.Release, err = mrapp.FindRelease(r.q.Cluster.Hadoop); err != nil {
+		return nil, err
+	}
 	if job.Settings, err = mrapp.ReadSettings(j.Conf); err != nil {
 		return nil, err
 	}

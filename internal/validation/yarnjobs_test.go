@@ -87,6 +87,10 @@ func (c *yarnCase) mapreduce(t *testing.T, q *model.WhatIf, x *mrapp.Executor, i
 	for k, v := range j.Properties {
 		conf.Set(k, fmt.Sprint(v))
 	}
+	release, err := mrapp.FindRelease("3.3.6")
+	if err != nil {
+		t.Fatal(err)
+	}
 	settings, err := mrapp.ReadSettings(conf)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +98,7 @@ func (c *yarnCase) mapreduce(t *testing.T, q *model.WhatIf, x *mrapp.Executor, i
 	job := &mrapp.Job{
 		ID: id, Spec: &q.Jobs[id], Topology: execute.NewTopology(&q.Cluster),
 		MapSize: j.Maps.resource(), ReduceSize: j.Reduces.resource(), AMSize: j.AM.resource(), BlockBytes: 128 << 20,
-		Settings: settings, Release: mrapp.Hadoop336, Executor: x, Recorder: recorder,
+		Settings: settings, Release: release, Executor: x, Recorder: recorder,
 		Costs: mrapp.Costs{
 			Setup: c.cost("setup_ms"), Commit: c.cost("commit_ms"), Exit: c.cost("exit_ms"), Abort: c.cost("task_abort_ms"),
 			JobCommit: c.cost("job_commit_ms"), AMExit: c.cost("am_exit_ms"),

@@ -50,7 +50,7 @@ func TestAssignsRackBeforeAny(t *testing.T) {
 // What nobody waits for is released with the next heartbeat: container 4 finds no map
 // left, 5 no reduce, and 6 has a priority that was never asked for.
 func TestReleasesSurplus(t *testing.T) {
-	l := newLab(t, 1, maps(2)...)
+	l := newLab(t, 1, anywhere(2)...)
 	l.grant(2, 20, 2, 0, 0, 0)
 	l.grant(2, 10, 5, 0)
 	l.grant(2, 7, 6, 0)
@@ -83,7 +83,7 @@ func box(number int32, priority yarn.Priority) *yarn.Container {
 
 // A container smaller than the task is useless.
 func TestReleasesSmallContainers(t *testing.T) {
-	l := newLab(t, 0, maps(1)...)
+	l := newLab(t, 0, anywhere(1)...)
 	l.grant(2, 20, 2, 0)
 	l.made[2].Size.MemoryMiB = 512
 	l.run(3 * time.Second)
@@ -117,7 +117,7 @@ func ramp(maps, reduces int) *AppMaster {
 	}
 	job := &Job{
 		Spec: &q.Jobs[0], Hosts: make([][]int32, maps), Topology: execute.NewTopology(&q.Cluster), MapSize: size, ReduceSize: size,
-		Settings: defaults(), Release: Hadoop336, Executor: executor,
+		Settings: defaults(), Release: hadoop336, Executor: executor,
 	}
 	a := New(job, 1)
 	a.master = l
@@ -319,7 +319,7 @@ func TestRunningLimit(t *testing.T) {
 
 // Reduces are capped alike.
 func TestRunningLimitOfReduces(t *testing.T) {
-	l := newLab(t, 5, maps(1)...)
+	l := newLab(t, 5, anywhere(1)...)
 	l.job.Settings.RunningReduces = 2
 	l.job.Settings.Slowstart = 0
 	l.grant(2, 20, 2, 0)

@@ -30,7 +30,7 @@ func faulty(t *testing.T, fails map[int][]time.Duration, reduces int, hosts ...[
 // 6 s and commits for 0.2 s; the job commits for 0.4 s. The first call to unregister
 // answers no. The process leaves 5.1 s after the second.
 func TestJobFromStartToEnd(t *testing.T) {
-	l := newLab(t, 1, maps(1)...)
+	l := newLab(t, 1, anywhere(1)...)
 	l.job.Settings.Slowstart = 0
 	l.grant(2, 20, 2, 1)
 	l.grant(4, 10, 3, 1)
@@ -46,7 +46,7 @@ func TestJobFromStartToEnd(t *testing.T) {
 
 // Maps of a job without reduces commit.
 func TestMapsCommitWithoutReduces(t *testing.T) {
-	l := newLab(t, 0, maps(1)...)
+	l := newLab(t, 0, anywhere(1)...)
 	l.grant(2, 20, 2, 1)
 	l.run(time.Minute)
 	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-13.2sS")
@@ -60,7 +60,7 @@ func quick(t *testing.T, work time.Duration) *lab {
 	q := labQuestion()
 	q.Cluster.Costs.Launch = 1500 * time.Millisecond
 	q.Jobs[0].Maps.Time.All = work
-	l := newLabOf(t, q, 1, maps(1)...)
+	l := newLabOf(t, q, 1, anywhere(1)...)
 	l.job.Settings.Slowstart = 0
 	return l
 }
@@ -107,8 +107,8 @@ func TestFailedMapAsksAtPriority5(t *testing.T) {
 // Before 2.8 the container is stopped and the output aborted first, so the new ask
 // leaves 50 ms later; a done attempt is stopped too.
 func TestFailureBeforeFinishingStates(t *testing.T) {
-	l := faulty(t, map[int][]time.Duration{0: {2}}, 0, maps(2)...)
-	l.job.Release = Hadoop277
+	l := faulty(t, map[int][]time.Duration{0: {2}}, 0, anywhere(2)...)
+	l.job.Release = hadoop277
 	l.grant(2, 20, 2, 1, 1)
 	l.run(14 * time.Second)
 	want(t, "asks", l.carried(), "1: 20:*=2; 3: 20:*=0; 6: 5:*=1")
@@ -121,7 +121,7 @@ func TestWhereReducesQueueAgain(t *testing.T) {
 		fails bool
 		order string
 	}{{true, "[0 1 2]"}, {false, "[1 2 0]"}} {
-		l := newLab(t, 3, maps(2)...)
+		l := newLab(t, 3, anywhere(2)...)
 		l.run(time.Second)
 		a := l.am
 		first := a.pending.first
@@ -141,7 +141,7 @@ func TestWhereReducesQueueAgain(t *testing.T) {
 // The fourth failure of a map fails the job: what runs is killed, which takes an abort
 // of 50 ms; the job's abort takes 0.4 s, and the ApplicationMaster unregisters.
 func TestJobFails(t *testing.T) {
-	l := faulty(t, map[int][]time.Duration{0: {2, 2}}, 1, maps(2)...)
+	l := faulty(t, map[int][]time.Duration{0: {2, 2}}, 1, anywhere(2)...)
 	l.job.Settings.MapAttempts = 2
 	l.grant(2, 20, 2, 1, 2)
 	l.grant(7, 5, 4, 1)
@@ -153,7 +153,7 @@ func TestJobFails(t *testing.T) {
 // With a share of maps that may fail the job goes on, and reduces do not wait for the
 // failed map.
 func TestFailedMapsMayBeTolerated(t *testing.T) {
-	l := faulty(t, map[int][]time.Duration{0: {2}}, 1, maps(2)...)
+	l := faulty(t, map[int][]time.Duration{0: {2}}, 1, anywhere(2)...)
 	l.job.Settings.MapAttempts = 1
 	l.job.Settings.MapFailures = 50
 	l.job.Settings.Slowstart = 0
@@ -243,7 +243,7 @@ func TestKillsBeforeAContainer(t *testing.T) {
 
 // A task larger than any container kills the job.
 func TestTooLargeTaskKillsTheJob(t *testing.T) {
-	l := newLab(t, 0, maps(1)...)
+	l := newLab(t, 0, anywhere(1)...)
 	l.largest = model.Resource{MemoryMiB: 512, VCores: 4}
 	l.run(time.Minute)
 	want(t, "job", *l.record, "{0s 0s 500ms 1.5s false KILLED}")
@@ -252,7 +252,7 @@ func TestTooLargeTaskKillsTheJob(t *testing.T) {
 // Two attempts of a map that commits: the first to ask may, the other is killed when it
 // asks. Attempt 1 was launched later but works on a faster node.
 func TestOneAttemptCommits(t *testing.T) {
-	l := unlike(t, 0.6, 0, maps(1)...)
+	l := unlike(t, 0.6, 0, anywhere(1)...)
 	l.job.Costs.Commit = 3 * second
 	l.grant(2, 20, 2, 1)
 	l.grant(5, 20, 3, 3)
@@ -272,7 +272,7 @@ func unlike(t *testing.T, slowness float64, reduces int, hosts ...[]int32) *lab 
 
 // The first success kills the other attempt; its container ends after the kill.
 func TestFirstSuccessKillsTheOther(t *testing.T) {
-	l := unlike(t, 0.6, 1, maps(1)...)
+	l := unlike(t, 0.6, 1, anywhere(1)...)
 	l.grant(2, 20, 2, 1)
 	l.grant(5, 20, 3, 3)
 	l.at(3500*time.Millisecond, func() { l.am.addAttempt(l.am.maptasks[0], false) })
@@ -286,8 +286,8 @@ func TestRetryBesideAnAsk(t *testing.T) {
 	for _, c := range []struct {
 		release  Release
 		attempts string
-	}{{Hadoop336, "3"}, {Hadoop277, "2"}} {
-		l := faulty(t, map[int][]time.Duration{0: {2}}, 1, maps(1)...)
+	}{{hadoop336, "3"}, {hadoop277, "2"}} {
+		l := faulty(t, map[int][]time.Duration{0: {2}}, 1, anywhere(1)...)
 		l.job.Release = c.release
 		l.grant(2, 20, 2, 1)
 		l.at(3500*time.Millisecond, func() { l.am.addAttempt(l.am.maptasks[0], false) })
@@ -357,7 +357,7 @@ func TestUber(t *testing.T) {
 // A task of an uber job has one attempt: its failure fails the job. The other map has
 // been given the ApplicationMaster's container and is aborted.
 func TestUberFails(t *testing.T) {
-	l := faulty(t, map[int][]time.Duration{0: {2}}, 0, maps(2)...)
+	l := faulty(t, map[int][]time.Duration{0: {2}}, 0, anywhere(2)...)
 	l.job.Settings.Uber = true
 	l.run(time.Minute)
 	want(t, "attempts", l.ran(), "m0_0 0@0 100ms-100ms-2.1sF")
@@ -374,8 +374,8 @@ func TestUberDecision(t *testing.T) {
 	}{
 		{"fits", func(j *Job) {}, "true"},
 		{"not wanted", func(j *Job) { j.Settings.Uber = false }, "false"},
-		{"nine maps", func(j *Job) { j.Hosts = maps(9) }, "true"},
-		{"ten maps", func(j *Job) { j.Hosts = maps(10) }, "false"},
+		{"nine maps", func(j *Job) { j.Hosts = anywhere(9) }, "true"},
+		{"ten maps", func(j *Job) { j.Hosts = anywhere(10) }, "false"},
 		{"two reduces", func(j *Job) { j.Spec.Reduces.Count = 2 }, "false"},
 		{"a block", func(j *Job) { j.Spec.Maps.InputBytes = 1 << 20 }, "true"},
 		{"more", func(j *Job) { j.Spec.Maps.InputBytes = 1<<20 + 1 }, "false"},
@@ -384,7 +384,7 @@ func TestUberDecision(t *testing.T) {
 		{"but none", func(j *Job) { j.ReduceSize.MemoryMiB *= 2; j.Spec.Reduces.Count = 0 }, "true"},
 		{"cores", func(j *Job) { j.MapSize.VCores = 2 }, "false"},
 	} {
-		l := newLab(t, 1, maps(2)...)
+		l := newLab(t, 1, anywhere(2)...)
 		l.job.Settings.Uber = true
 		c.set(l.job)
 		want(t, c.name, l.am.uberizes(), c.uber)
@@ -395,14 +395,14 @@ func TestUberDecision(t *testing.T) {
 // but nobody hears of its end; it is killed when its node is told. A second
 // ApplicationMaster counts attempts from 1000.
 func TestLostApplicationMaster(t *testing.T) {
-	l := newLab(t, 0, maps(1)...)
+	l := newLab(t, 0, anywhere(1)...)
 	l.grant(2, 20, 2, 1)
 	l.at(6*time.Second, func() { l.am.Lost() })
 	l.at(15*time.Second, func() { l.am.Killed(l.made[2]) })
 	l.run(time.Minute)
 	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-15sK")
 	want(t, "job", l.record, "<nil>")
-	again := newLab(t, 0, maps(1)...)
+	again := newLab(t, 0, anywhere(1)...)
 	again.am = New(again.job, 2)
 	again.grant(2, 20, 2, 1)
 	again.run(time.Minute)
@@ -417,7 +417,7 @@ func TestRecovery(t *testing.T) {
 		recovery bool
 		asks     string
 	}{{true, "1: 20:*=1"}, {false, "1: 20:*=2"}} {
-		l := newLab(t, 1, maps(2)...)
+		l := newLab(t, 1, anywhere(2)...)
 		l.job.Settings.Recovery = c.recovery
 		h := l.job.History
 		h.add(&task{}, 2, 2)
@@ -439,7 +439,7 @@ func TestRecovery(t *testing.T) {
 
 // What runs on a dead node is heard of no more.
 func TestDeadNode(t *testing.T) {
-	l := newLab(t, 0, maps(1)...)
+	l := newLab(t, 0, anywhere(1)...)
 	l.grant(2, 20, 2, 1)
 	l.at(6*time.Second, func() { l.am.Died(l.made[2]) })
 	l.run(20 * time.Second)
@@ -457,7 +457,7 @@ func TestJobWithoutTasks(t *testing.T) {
 // What a node says of a container that runs nothing, or nothing any more, is of no
 // effect.
 func TestContainersWithoutAttempts(t *testing.T) {
-	l := newLab(t, 0, maps(1)...)
+	l := newLab(t, 0, anywhere(1)...)
 	l.grant(2, 20, 2, 1, 1)
 	l.run(14 * time.Second)
 	for _, number := range []int32{2, 3, 9} {
@@ -493,14 +493,14 @@ func TestLocality(t *testing.T) {
 // A reduce that is killed in the second in which it learns of the last map has learnt of
 // it; one that is killed before its begin has not begun.
 func TestRecordsUpToTheEnd(t *testing.T) {
-	l := newLab(t, 1, maps(1)...)
+	l := newLab(t, 1, anywhere(1)...)
 	l.job.Settings.Slowstart = 0
 	l.grant(2, 20, 2, 1)
 	l.grant(4, 10, 3, 1)
 	l.at(13*time.Second, func() { l.am.Killed(l.made[3]) })
 	l.run(14 * time.Second)
 	want(t, "known", l.attempts[0].MapsKnown, "13s")
-	l = newLab(t, 0, maps(1)...)
+	l = newLab(t, 0, anywhere(1)...)
 	l.grant(2, 20, 2, 1)
 	l.at(2500*time.Millisecond, func() { l.am.Killed(l.made[2]) })
 	l.run(3 * time.Second)
@@ -510,7 +510,7 @@ func TestRecordsUpToTheEnd(t *testing.T) {
 // A reduce that waits for its begin has no progress, and reports none before its first
 // report.
 func TestProgressBeforeTheFirstReport(t *testing.T) {
-	l := newLab(t, 1, maps(2)...)
+	l := newLab(t, 1, anywhere(2)...)
 	l.job.Settings.Slowstart = 0
 	l.grant(2, 20, 2, 0)
 	l.grant(13, 10, 3, 0)

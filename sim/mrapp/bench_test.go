@@ -56,7 +56,7 @@ func BenchmarkLargeJob(b *testing.B) {
 		size := model.Resource{MemoryMiB: gib, VCores: 1}
 		job := &Job{
 			Spec: &q.Jobs[0], Topology: execute.NewTopology(&q.Cluster), MapSize: size, ReduceSize: size, AMSize: size,
-			Settings: defaults(), Release: Hadoop336, Executor: x, Recorder: forget{},
+			Settings: defaults(), Release: hadoop336, Executor: x, Recorder: forget{},
 		}
 		job.Settings.Speculation = SpeculationSettings{}
 		for i := range maps {

@@ -41,6 +41,9 @@ type lab struct {
 
 const gib = 1024
 
+// Releases with and without what 2.8 and later changed.
+var hadoop336, hadoop277 = releases["3.3.6"], releases["2.7.7"]
+
 func (l *lab) Attempt(r AttemptRecord) { l.attempts = append(l.attempts, r) }
 func (l *lab) Job(r JobRecord)         { l.record = &r }
 
@@ -88,7 +91,7 @@ func newLabOf(t *testing.T, q *model.WhatIf, reduces int, hosts ...[]int32) *lab
 	}
 	l.job = &Job{
 		Spec: spec, Hosts: hosts, Topology: execute.NewTopology(&q.Cluster), MapSize: size, ReduceSize: size, AMSize: size, BlockBytes: 1 << 20,
-		Settings: settings, Release: Hadoop336, Executor: executor, Recorder: l,
+		Settings: settings, Release: hadoop336, Executor: executor, Recorder: l,
 		Costs: Costs{
 			Setup: second / 10, Commit: second / 5, Exit: 3 * second / 10, Abort: second / 20,
 			JobCommit: 4 * second / 10, AMExit: second / 10,
@@ -98,8 +101,8 @@ func newLabOf(t *testing.T, q *model.WhatIf, reduces int, hosts ...[]int32) *lab
 	return l
 }
 
-// maps are the hosts of n maps without any.
-func maps(n int) [][]int32 { return make([][]int32, n) }
+// anywhere are the hosts of n maps without any.
+func anywhere(n int) [][]int32 { return make([][]int32, n) }
 
 func (l *lab) Now() engine.Time { return l.e.Now() }
 

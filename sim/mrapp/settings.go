@@ -2,6 +2,9 @@ package mrapp
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/sim/engine"
@@ -193,8 +196,18 @@ type Release struct {
 	FastFailKilled bool
 }
 
-// Releases of the ApplicationMaster. 3.3.6 is recorded, 2.7.7 read in its source.
-var (
-	Hadoop336 = Release{FinishAtDone: true, ScheduledReduces: true, CountReduces: true, RetryBesideAsk: true, FastFailKilled: true}
-	Hadoop277 = Release{Progress: engine.At(3 * time.Second)}
-)
+// releases of the ApplicationMaster. 3.3.6 is recorded, 2.7.7 read in its source.
+var releases = map[string]Release{
+	"2.7.7": {Progress: engine.At(3 * time.Second)},
+	"3.3.6": {FinishAtDone: true, ScheduledReduces: true, CountReduces: true, RetryBesideAsk: true, FastFailKilled: true},
+}
+
+// FindRelease returns what a release of Hadoop does.
+func FindRelease(name string) (Release, error) {
+	r, ok := releases[name]
+	if !ok {
+		return r, fmt.Errorf("Hadoop %s: no ApplicationMaster of this release is simulated: want one of %s",
+			name, strings.Join(slices.Sorted(maps.Keys(releases)), ", "))
+	}
+	return r, nil
+}

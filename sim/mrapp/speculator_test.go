@@ -12,7 +12,7 @@ import (
 // speculating makes a lab of two maps and a reduce that speculates, with map 1 on the
 // slow node.
 func speculating(t *testing.T) *lab {
-	l := unlike(t, 10, 1, maps(2)...)
+	l := unlike(t, 10, 1, anywhere(2)...)
 	l.job.Settings.Speculation.Maps = true
 	l.job.Settings.Slowstart = 1
 	l.grant(2, 20, 2, 0, 3)
@@ -95,7 +95,7 @@ func TestSpeculationLimits(t *testing.T) {
 // After a pass that has started something the next one follows 15 s later, otherwise
 // 1 s.
 func TestSpeculationPauses(t *testing.T) {
-	l := unlike(t, 10, 1, maps(3)...)
+	l := unlike(t, 10, 1, anywhere(3)...)
 	l.job.Settings.Speculation.Maps = true
 	l.job.Settings.Slowstart = 1
 	l.grant(2, 20, 2, 0, 3, 3)
@@ -222,7 +222,7 @@ func TestSimpleExponentialEstimate(t *testing.T) {
 
 // Reduces report a third for the maps that they know, as of their last poll.
 func TestProgressOfReduces(t *testing.T) {
-	l := newLab(t, 1, maps(2)...)
+	l := newLab(t, 1, anywhere(2)...)
 	l.job.Settings.Slowstart = 0
 	l.grant(2, 20, 2, 0)
 	l.grant(4, 10, 3, 0)

@@ -61,12 +61,7 @@ func (a *AppMaster) start(k *task) {
 // (AttemptSucceededTransition).
 func (a *AppMaster) attemptSucceeded(t *attempt) {
 	k := t.task
-	switch k.state {
-	case taskRunning:
-	case taskKillWait:
-		a.endInKillWait(k)
-		return
-	default:
+	if !a.counts(k) {
 		return
 	}
 	k.ended++
@@ -82,16 +77,20 @@ func (a *AppMaster) attemptSucceeded(t *attempt) {
 	a.taskEnded(k)
 }
 
+// counts reports whether the end of an attempt matters to its task, and counts it if the
+// task only waits for its attempts to end.
+func (a *AppMaster) counts(k *task) bool {
+	if k.state == taskKillWait {
+		a.endInKillWait(k)
+	}
+	return k.state == taskRunning
+}
+
 // attemptFailed counts a failure. The task gets a new attempt or has failed for good
 // (AttemptFailedTransition).
 func (a *AppMaster) attemptFailed(t *attempt) {
 	k := t.task
-	switch k.state {
-	case taskRunning:
-	case taskKillWait:
-		a.endInKillWait(k)
-		return
-	default:
+	if !a.counts(k) {
 		return
 	}
 	k.failures++
@@ -141,25 +140,21 @@ func (a *AppMaster) hasSpare(k *task) bool {
 func (a *AppMaster) attemptKilled(t *attempt, again bool) {
 	k := t.task
 	again = again && a.job.Release.FastFailKilled
-	switch k.state {
-	case taskRunning:
-		k.ended++
-		if k.commit == t {
-			k.commit = nil
-		}
-		a.addAttempt(k, again)
-	case taskKillWait:
-		a.endInKillWait(k)
-	case taskSucceeded:
-		if k.success != t {
-			return
-		}
+	switch {
+	case k.state == taskSucceeded && k.success == t:
 		k.success, k.commit = nil, nil
 		k.state = taskRunning
 		a.job.History.remove(k)
 		a.mapLost(k)
-		a.addAttempt(k, again)
+	case a.counts(k):
+		k.ended++
+		if k.commit == t {
+			k.commit = nil
+		}
+	default:
+		return
 	}
+	a.addAttempt(k, again)
 }
 
 // endInKillWait counts the attempts of a task that is being killed
