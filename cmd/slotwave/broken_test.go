@@ -79,7 +79,7 @@ var broken = []struct {
 	{"a trace of nothing known", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"s.toml\"", []string{"s.toml:4: workload.trace: "}},
 	{"a window that ends before it begins", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"none.tsv\"\nfirst = \"2h\"\nlast = \"1h\"", []string{"s.toml:6: workload.last: is before first"}},
 	{"an empty list to vary", "s.toml", head + "[vary]\n\"cluster.nodes\" = []", []string{"s.toml:9: vary.cluster.nodes: a list: want a list of values"}},
-	{"a value to vary of the wrong kind", "s.toml", head + "[vary]\n\"cluster.nodes\" = [1, \"x\"]", []string{`s.toml:2: cluster.nodes: "x": want a whole number`}},
+	{"a value to vary of the wrong kind", "s.toml", head + "[vary]\n\"cluster.nodes\" = [1, \"x\"]", []string{`s.toml:9: cluster.nodes: "x": want a whole number`}},
 	{"deep nesting", "s.toml", "a = " + strings.Repeat("[", 5000), []string{"s.toml:1: values nested deeper than 64"}},
 	{"a long key", "s.toml", strings.Repeat("a.", 5000) + "b = 1", []string{"s.toml:1: a key of more than 16 parts"}},
 	{"a name that is no slug", "s.toml", "name = \"../../etc\"\n" + head, []string{"s.toml:1: name: \"../../etc\": want small letters"}},

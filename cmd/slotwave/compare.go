@@ -95,8 +95,7 @@ func (a *app) compare(names []string, k *comparing) error {
 		return err
 	}
 	if k.out != "" {
-		write := func(d *resultdir.Dir) error { return c.Write(d) }
-		if err := a.keep(c.Study, &k.asked, write, k.repeat(names), sums); err != nil {
+		if err := a.keep(c.Study, &k.asked, c.Write, k.repeat(names), sums); err != nil {
 			return err
 		}
 	}

@@ -50,7 +50,7 @@ Without it, bisquare is used, or huber with --equal-spread where bisquare loses
 more than 10 % of the time of all rows.`,
 		Example: "  slotwave platform fit profile.csv\n  slotwave platform fit profile.csv --heap 700m --out out/platform",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.fit(args[0], k) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.fit(c, args[0], k) },
 	}
 	f := c.Flags()
 	f.StringVar(&k.out, "out", "", "`DIR` for the results")
@@ -92,7 +92,7 @@ func (k *fitting) configure() (err error) {
 
 var breakProperties = []string{"io.sort.factor", "mapred.job.shuffle.input.buffer.percent", "mapred.job.shuffle.merge.percent"}
 
-func (a *app) fit(name string, k *fitting) error {
+func (a *app) fit(c *cobra.Command, name string, k *fitting) error {
 	if err := k.configure(); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (a *app) fit(name string, k *fitting) error {
 		a.warn(result.Doubts())
 	}
 	if k.out != "" {
-		if err := a.keepFit(name, k, result); err != nil {
+		if err := a.keepFit([]string{name}, k, result, repeating(c, []string{name})); err != nil {
 			return err
 		}
 	}
@@ -115,46 +115,12 @@ func (a *app) fit(name string, k *fitting) error {
 	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json, verbose: true}, result.WriteText, result.WritePlatform, next...)
 }
 
-func (a *app) keepFit(name string, k *fitting, f *calibrate.Fitting) error {
-	d, err := resultdir.Create(k.out, resultdir.Purpose{Verb: "platform fit", Inputs: append([]string{name}, k.Tasks...), Force: k.force})
+// keepFit writes the model with the tables and plots of the fit.
+func (a *app) keepFit(args []string, k *fitting, f *calibrate.Fitting, arguments []string) error {
+	inputs, err := study.FileSums(append(args, k.Tasks...))
 	if err != nil {
 		return err
 	}
-	defer d.Abort()
-	a.writing.Store(d)
-	if err := f.Write(d); err != nil {
-		return study.Internal(err)
-	}
-	var sums []resultdir.FileSum
-	for _, name := range append([]string{name}, k.Tasks...) {
-		sum, err := resultdir.SumFile(name)
-		if err != nil {
-			return err
-		}
-		sums = append(sums, sum)
-	}
-	m := resultdir.Manifest{Build: resultdir.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: text.Slug(f.Title), Inputs: sums}
-	a.writing.Store(nil)
-	return study.Internal(d.Commit(m))
-}
-
-// arguments returns the arguments that repeat the fit.
-func (k *fitting) arguments(name string) []string {
-	o := &k.Platform
-	args := []string{
-		"platform", "fit", name, "--weight=" + o.Robust.Weight, "--two-lines=" + strings.Join(o.TwoLines, ","),
-		fmt.Sprintf("--non-negative=%t", o.Robust.NonNegative), fmt.Sprintf("--leverage=%t", o.Robust.Leverage),
-		fmt.Sprintf("--equal-spread=%t", o.EqualSpread), fmt.Sprintf("--continuous=%t", o.Segment.Continuous),
-		fmt.Sprintf("--margin=%v", o.Segment.Margin), fmt.Sprintf("--min-rows=%d", o.Segment.MinPoints),
-	}
-	for _, name := range k.Tasks {
-		args = append(args, "--tasks="+name)
-	}
-	if k.Heap != "" {
-		args = append(args, "--heap="+k.Heap)
-	}
-	for _, s := range k.set {
-		args = append(args, "--set="+s)
-	}
-	return args
+	return a.folder(k.out, resultdir.Purpose{Verb: "platform fit", Inputs: append(args, k.Tasks...), Force: k.force}, f.Write,
+		resultdir.Manifest{Arguments: arguments, Scenario: text.Slug(f.Title), Inputs: inputs})
 }

@@ -101,7 +101,7 @@ func (a *app) predict(name string, k *asked) error {
 		return err
 	}
 	if k.out != "" {
-		write := func(d *resultdir.Dir) error { return answers.Write(d, s.Scenario.Title) }
+		write := func(d resultdir.Target) error { return answers.Write(d, s.Scenario.Title) }
 		if err := a.keep(s, k, write, arguments, nil); err != nil {
 			return err
 		}
@@ -109,8 +109,24 @@ func (a *app) predict(name string, k *asked) error {
 	return a.show(k, answers.WriteText, answers.WriteJSON, "compare", name)
 }
 
+// folder writes a result that is not of a scenario.
+func (a *app) folder(out string, p resultdir.Purpose, write func(resultdir.Target) error, m resultdir.Manifest) error {
+	d, err := resultdir.Create(out, p)
+	if err != nil {
+		return err
+	}
+	defer d.Abort()
+	a.writing.Store(d)
+	if err := write(d); err != nil {
+		return study.Internal(err)
+	}
+	m.Build = resultdir.ReadBuild(version, "")
+	a.writing.Store(nil)
+	return study.Internal(d.Commit(m))
+}
+
 // keep writes results into the chosen directory.
-func (a *app) keep(s *study.Study, k *asked, write func(*resultdir.Dir) error, arguments []string, read []resultdir.FileSum) error {
+func (a *app) keep(s *study.Study, k *asked, write func(resultdir.Target) error, arguments []string, read []resultdir.FileSum) error {
 	inputs := slices.Clone(arguments[1:]) // what is no file is passed over
 	for _, f := range read {
 		inputs = append(inputs, f.Name)

@@ -75,19 +75,9 @@ func (a *app) reproduce(name string, k *reproducing) error {
 		return err
 	}
 	if k.out != "" {
-		d, err := resultdir.Create(k.out, resultdir.Purpose{Verb: "reproduce", Force: k.force})
-		if err != nil {
+		m := resultdir.Manifest{Arguments: k.arguments(name), Scenario: name, Seed: k.Seed}
+		if err := a.folder(k.out, resultdir.Purpose{Verb: "reproduce", Force: k.force}, page.Write, m); err != nil {
 			return err
-		}
-		defer d.Abort()
-		a.writing.Store(d)
-		if err := page.Write(d); err != nil {
-			return study.Internal(err)
-		}
-		m := resultdir.Manifest{Build: resultdir.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: name, Seed: k.Seed}
-		a.writing.Store(nil)
-		if err := d.Commit(m); err != nil {
-			return study.Internal(err)
 		}
 	}
 	next := []string{"reproduce", "--list"}

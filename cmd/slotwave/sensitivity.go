@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study/sensitivity"
 	"github.com/spf13/cobra"
 )
@@ -60,8 +59,7 @@ func (a *app) sensitivity(name string, k *asked, by float64) error {
 		return err
 	}
 	if k.out != "" {
-		write := func(d *resultdir.Dir) error { return r.Write(d) }
-		if err := a.keep(s, k, write, append(k.arguments("sensitivity", name), fmt.Sprintf("--by=%v", by)), nil); err != nil {
+		if err := a.keep(s, k, r.Write, append(k.arguments("sensitivity", name), fmt.Sprintf("--by=%v", by)), nil); err != nil {
 			return err
 		}
 	}

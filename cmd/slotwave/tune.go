@@ -50,8 +50,7 @@ func (a *app) tune(name string, k *asked) error {
 		return err
 	}
 	if k.out != "" {
-		write := func(d *resultdir.Dir) error { return t.Write(d) }
-		if err := a.keep(s, k, write, k.arguments("tune", name), nil); err != nil {
+		if err := a.keep(s, k, t.Write, k.arguments("tune", name), nil); err != nil {
 			return err
 		}
 	}
