@@ -26,18 +26,12 @@ import (
 // table reads the rows of a file with a header.
 type table struct {
 	c       *collector
-	rows    rowReader
+	csv     *csv.Reader
 	header  []string
 	columns map[string]int
-	skipped int // lines before the header
-	row     []string
+	skipped int      // lines before the header
+	row     []string // valid until the next one
 	line    int
-}
-
-// rowReader reads the rows below a header. The error is io.EOF after the last one.
-// A row is valid until the next call.
-type rowReader interface {
-	read() (row []string, line int, err error)
 }
 
 // textTable reads the header. Tables with tabs, and those of HiTune, do not
@@ -50,58 +44,40 @@ func (c *collector) textTable(s *source, quoted bool) (*table, error) {
 	if tabs || !quoted {
 		in = withoutQuotes(in)
 	}
-	r := textRows{c, csv.NewReader(in), s.skipped}
-	r.csv.ReuseRecord = true
+	t := &table{c: c, csv: csv.NewReader(in), columns: make(map[string]int), skipped: s.skipped}
+	t.csv.ReuseRecord = true
 	if tabs {
-		r.csv.Comma = '\t'
+		t.csv.Comma = '\t'
 	}
-	header, err := r.csv.Read()
+	header, err := t.csv.Read()
 	if err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
-	t := newTable(c, r, header)
-	t.skipped = s.skipped
-	return t, nil
-}
-
-func newTable(c *collector, rows rowReader, header []string) *table {
-	t := &table{c: c, rows: rows, header: slices.Clone(header), columns: make(map[string]int)}
+	t.header = slices.Clone(header)
 	for i, name := range t.header {
 		t.columns[name] = i
 	}
-	return t
+	return t, nil
 }
 
-// textRows reads rows of text. Those that do not fit the header are dropped.
-type textRows struct {
-	c       *collector
-	csv     *csv.Reader
-	skipped int
-}
-
-func (r textRows) read() (row []string, line int, err error) {
-	for {
-		row, err = r.csv.Read()
-		var damaged *csv.ParseError
-		if errors.As(err, &damaged) {
-			r.c.problem(damaged.StartLine+r.skipped, "line is lost: %v", damaged.Err)
-			continue
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		line, _ = r.csv.FieldPos(0)
-		return row, line + r.skipped, nil
-	}
-}
-
-// next goes to the next row.
+// next goes to the next row. Those that do not fit the header are dropped.
 func (t *table) next() (more bool, err error) {
-	t.row, t.line, err = t.rows.read()
-	if err == io.EOF {
-		return false, nil
+	for {
+		t.row, err = t.csv.Read()
+		var damaged *csv.ParseError
+		switch {
+		case errors.As(err, &damaged):
+			t.c.problem(damaged.StartLine+t.skipped, "line is lost: %v", damaged.Err)
+			continue
+		case err == io.EOF:
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+		t.line, _ = t.csv.FieldPos(0)
+		t.line += t.skipped
+		return true, nil
 	}
-	return err == nil, err
 }
 
 // cell returns the cell of the first of the named columns that the table has.
@@ -165,9 +141,11 @@ func (t *table) read() error {
 	case t.has("total_run_ms") && t.has("task"):
 		row = tableRows{c}.measureRow
 	case t.has("task", "index") && t.has("kind", "type"):
-		row = tableRows{c}.attemptRow
+		setters := settersOf(t.header, attemptSetter)
+		row = func(t *table) { tableRows{c}.attemptRow(t, setters) }
 	case t.has("maps", "num_map_tasks", "submit_ms", "submit_ns"):
-		row = tableRows{c}.jobRow
+		setters := settersOf(t.header, jobSetter)
+		row = func(t *table) { tableRows{c}.jobRow(t, setters) }
 	default:
 		return fmt.Errorf("columns %.200q: want a table of attempts (job, kind, task...), of jobs (job, maps, reduces...) or of settings (job, key, value)", t.header)
 	}
@@ -253,7 +231,8 @@ var tableKinds = map[string]workload.Kind{
 	"MAP": workload.Map, "REDUCE": workload.Reduce, "SETUP": workload.Setup, "CLEANUP": workload.Cleanup,
 }
 
-func (c tableRows) attemptRow(t *table) {
+// attemptRow reads one attempt of a table of attempts.
+func (c tableRows) attemptRow(t *table, setters []cellSetter[*attemptCells]) {
 	b, task := c.rowTask(t)
 	if b == nil {
 		return
@@ -276,108 +255,18 @@ func (c tableRows) attemptRow(t *table) {
 		c.problem(t.line, "%s occurs twice: the second is dropped", attemptNameIn(a, task.ReduceSlot))
 		return
 	}
-	shuffled, sorted := workload.UnknownTime, workload.UnknownTime
-	all := workload.TaskCounters{Counters: a.Counters, More: a.More}
-	for i, name := range t.header {
-		text := t.row[i]
-		if text == "" {
-			continue
-		}
-		base, unit := splitUnit(name)
-		switch {
-		case name == "state" || name == "status":
-			a.State = c.state(t.line, attemptNameIn(a, task.ReduceSlot), text)
-		case name == "node" || name == "tracker":
-			a.Node = c.intern(unescapeCell(text))
-		case name == "rack":
-			a.Rack = c.intern(unescapeCell(text))
-		case name == "slot" && text != "map" && text != "reduce":
-			a.Slot = int(t.count(name, text))
-		case name == "pool":
-			b.job.Pool = c.intern(unescapeCell(text))
-		case name == "locality":
-			if l, ok := workload.ParseLocality(text); ok {
-				a.Locality = l
-			} else {
-				c.problem(t.line, "locality %.40q: want node, rack, off or none", text)
-			}
-		case name == "node_local":
-			if text == "1" {
-				a.Locality = workload.NodeLocal
-			}
-		case name == "replica_nodes" && task.Kind == workload.Map:
-			task.Split.Hosts = nil
-			for host := range strings.FieldsSeq(text) {
-				_, host = c.place(t.line, "", host)
-				task.Split.Hosts = append(task.Split.Hosts, host)
-			}
-		case unit != 0:
-			switch base {
-			case "runnable":
-				a.Runnable = t.instant(name, text, unit)
-			case "start":
-				a.Start = t.instant(name, text, unit)
-			case "finish":
-				a.Finish = t.instant(name, text, unit)
-			case "shuffle_end":
-				shuffled = t.instant(name, text, unit)
-			case "sort_end":
-				sorted = t.instant(name, text, unit)
-			case "wait_fetch":
-				a.WaitFetch = t.span(name, text, unit)
-			case "wait_memory":
-				a.WaitMemory = t.span(name, text, unit)
-			default:
-				if phase, ok := strings.CutPrefix(base, "p_"); ok {
-					if p, ok := workload.ParsePhase(phase); ok {
-						a.Phases[p] = t.span(name, text, unit)
-					}
-				}
-			}
-		default:
-			if field := counterColumn(&all, name); field != nil {
-				*field = t.count(name, text)
-			} else if field := counterField(&all, task.SlotKind(), strings.ToUpper(name)); field != nil {
-				*field = t.count(name, text)
-			}
-		}
+	r := attemptCells{
+		table: t, b: b, task: task, a: a, counters: workload.TaskCounters{Counters: a.Counters, More: a.More},
+		shuffled: workload.UnknownTime, sorted: workload.UnknownTime,
 	}
-	a.Counters, a.More = all.Counters, all.More
+	setCells(t.row, setters, &r)
+	a.Counters, a.More = r.counters.Counters, r.counters.More
 	a.Rack, a.Node = c.place(t.line, a.Rack, a.Node)
 	if a.State == workload.Succeeded || task.State == workload.Running {
 		task.State = a.State
 	}
 	b.checkTimes(attemptNameIn(a, task.ReduceSlot), t.line, a.Start, &a.Finish)
-	b.phases(a, t.line, shuffled, sorted)
-}
-
-// counterColumn returns the counter of that name in slotwave's own table.
-func counterColumn(c *workload.TaskCounters, name string) *int64 {
-	switch name {
-	case "in_records":
-		return &c.InRecords
-	case "in_bytes":
-		return &c.InBytes
-	case "out_records":
-		return &c.OutRecords
-	case "out_bytes":
-		return &c.OutBytes
-	case "spills":
-		return &c.Spills
-	case "merge_passes":
-		return &c.MergePasses
-	case "shuffle_bytes":
-		return &c.ShuffleBytes
-	case "hdfs_read_bytes":
-		return &c.HDFSReadBytes
-	case "hdfs_write_bytes":
-		return &c.HDFSWriteBytes
-	case "local_read_bytes":
-		return &c.LocalReadBytes
-	case "local_write_bytes":
-		return &c.LocalWriteBytes
-	}
-	return nil
+	b.phases(a, t.line, r.shuffled, r.sorted)
 }
 
 // measureRow reads the times and volumes measured inside a task. They belong to
@@ -441,7 +330,7 @@ func (m *taskMeasure) apply(t *workload.HistoryTask, a *workload.HistoryAttempt)
 }
 
 // jobRow reads one job of a table of jobs.
-func (c tableRows) jobRow(t *table) {
+func (c tableRows) jobRow(t *table, setters []cellSetter[*jobCells]) {
 	id := t.jobOf()
 	if !t.has("job") {
 		id = fmt.Sprintf("%s-%d", id, t.line-t.skipped-1)
@@ -455,47 +344,7 @@ func (c tableRows) jobRow(t *table) {
 	if !t.has("submit_ns", "submit_ms", "submit_s", "submit_time_ts") {
 		j.Submit = 0 // origin of the table's instants
 	}
-	for i, name := range t.header {
-		text := t.row[i]
-		if text == "" {
-			continue
-		}
-		base, unit := splitUnit(name)
-		switch {
-		case name == "name" || name == "workload":
-			j.Name = c.intern(unescapeCell(text))
-		case name == "user":
-			j.User = c.intern(unescapeCell(text))
-		case name == "queue":
-			j.Queue = c.intern(unescapeCell(text))
-		case name == "pool":
-			j.Pool = c.intern(unescapeCell(text))
-		case name == "priority":
-			c.priority(t.line, j, text)
-		case name == "state" || name == "status":
-			j.Outcome = c.state(t.line, j.ID, text)
-		case name == "maps" || name == "num_map_tasks":
-			j.Maps = c.tasksAnnounced(t.line, name, t.count(name, text))
-		case name == "reduces" || name == "num_reduce_tasks":
-			j.Reduces = c.tasksAnnounced(t.line, name, t.count(name, text))
-		case name == "slowstart":
-			j.Conf.Set("mapred.reduce.slowstart.completed.maps", text)
-		case name == "failed_maps":
-			j.Totals.FailedMaps = t.count(name, text)
-		case name == "failed_reduces":
-			j.Totals.FailedReduces = t.count(name, text)
-		case unit != 0 && (base == "submit" || base == "submit_time"):
-			j.Submit = t.instant(name, text, unit)
-		case unit != 0 && (base == "launch" || base == "init" || base == "start_time"):
-			j.Launch = t.instant(name, text, unit)
-		case unit != 0 && (base == "finish" || base == "finish_time"):
-			j.Finish = t.instant(name, text, unit)
-		default:
-			if upper := strings.ToUpper(name); knowsTotal(upper) {
-				takeTotal(&j.Totals, upper, t.count(name, text))
-			}
-		}
-	}
+	setCells(t.row, setters, &jobCells{t, j})
 	if workload.Known(j.Finish) && !t.has("state", "status") {
 		j.Outcome = workload.Succeeded // such tables list finished jobs
 	}
