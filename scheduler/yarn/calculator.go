@@ -29,6 +29,7 @@ type calculator interface {
 	roundDown(r, step Resource) Resource
 	timesUp(r Resource, by float64, step Resource) Resource
 	timesDown(r Resource, by float64, step Resource) Resource
+	timesUpEach(r Resource, by [2]float64) Resource // memory and cores by factors of their own
 	anyAboveZero(r Resource) bool
 }
 
@@ -110,6 +111,10 @@ func (memoryOnly) roundDown(r, step Resource) Resource {
 
 func (memoryOnly) timesUp(r Resource, by float64, step Resource) Resource {
 	return ofMemory(upTo(int64(float64(r.MemoryMiB)*by+0.5), step.MemoryMiB))
+}
+
+func (memoryOnly) timesUpEach(r Resource, by [2]float64) Resource {
+	return ofMemory(int64(float64(r.MemoryMiB)*by[0] + 0.5))
 }
 
 func (memoryOnly) timesDown(r Resource, by float64, step Resource) Resource {
@@ -209,6 +214,12 @@ func (dominant) roundDown(r, step Resource) Resource {
 func (dominant) timesUp(r Resource, by float64, step Resource) Resource {
 	up := func(a, step int64) int64 { return upTo(int64(math.Ceil(float64(float32(float64(a)*by)))), step) }
 	return Resource{MemoryMiB: up(r.MemoryMiB, step.MemoryMiB), VCores: up(r.VCores, step.VCores)}
+}
+
+func (dominant) timesUpEach(r Resource, by [2]float64) Resource {
+	return Resource{
+		MemoryMiB: int64(math.Ceil(float64(r.MemoryMiB) * by[0])), VCores: int64(math.Ceil(float64(r.VCores) * by[1])),
+	}
 }
 
 func (dominant) timesDown(r Resource, by float64, step Resource) Resource {

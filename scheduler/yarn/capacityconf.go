@@ -35,10 +35,33 @@ func NewCapacity(p Properties, l Listener) (Scheduler, error) {
 		r.fail(capacityPrefix+"root.queues", "at least one queue")
 	}
 	s.unique()
+	monitor := s.readPreemption(r)
 	if r.err != nil {
 		return nil, r.err
 	}
+	if monitor != nil {
+		monitor.start()
+	}
 	return s, nil
+}
+
+// readPreemption makes the preemption monitor, if it is enabled
+// (CapacitySchedulerConfiguration.PREEMPTION_...).
+func (s *capacity) readPreemption(r *reader) *preemption {
+	const prefix = "yarn.resourcemanager.monitor.capacity.preemption."
+	const ms = int64(1e6)
+	if !r.flag("yarn.resourcemanager.scheduler.monitor.enable", false) {
+		return nil
+	}
+	return &preemption{
+		s: s, chosen: make(map[*Container]int64),
+		interval:    r.whole(prefix+"monitoring_interval", 3000) * ms,
+		wait:        r.whole(prefix+"max_wait_before_kill", 15000) * ms,
+		ignored:     r.double(prefix+"max_ignored_over_capacity", 0.1),
+		termination: r.double(prefix+"natural_termination_factor", 0.2),
+		perRound:    r.number(prefix+"total_preemption_per_round", 0.1),
+		observe:     r.flag(prefix+"observe_only", false),
+	}
 }
 
 func (r *reader) calculator(key string) calculator {

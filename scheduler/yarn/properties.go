@@ -54,6 +54,18 @@ func (r *reader) number(key string, unset float32) float32 {
 	return float32(f)
 }
 
+func (r *reader) double(key string, unset float64) float64 {
+	v := r.text(key, "")
+	if v == "" {
+		return unset
+	}
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil {
+		r.fail(key, "a number")
+	}
+	return f
+}
+
 func (r *reader) flag(key string, unset bool) bool {
 	switch v := strings.ToLower(r.text(key, "")); v {
 	case "true":

@@ -1,0 +1,410 @@
+package yarn
+
+import (
+	"maps"
+	"slices"
+)
+
+// preemption is the monitor that takes containers from queues above their guarantee
+// for queues below it (ProportionalCapacityPreemptionPolicy with FifoCandidatesSelector,
+// 3.3.6). Each round chooses the same newest containers again until they are killed.
+type preemption struct {
+	s           *capacity
+	interval    int64 // ns
+	wait        int64 // ns from the choice of a container to its end
+	ignored     float64
+	termination float64
+	perRound    float32 // of the cluster
+	observe     bool
+
+	chosen map[*Container]int64 // when first
+}
+
+// idealQueue is a queue as a round sees it (TempQueuePerPartition).
+type idealQueue struct {
+	q        *capacityQueue
+	children []*idealQueue
+
+	pending     Resource // within the limits of users
+	unreserved  Resource // the same without what is reserved
+	ideal       Resource
+	untouchable Resource // use above the guarantee that stays
+	extra       Resource // and that may go
+	normal      [2]float64
+	excess      Resource
+}
+
+// start runs the monitor at once and then at a fixed rate.
+func (p *preemption) start() {
+	var round func()
+	round = func() {
+		p.s.listener.After(p.interval, round)
+		p.round()
+	}
+	p.s.listener.After(0, round)
+}
+
+// round chooses containers, and kills those that were chosen long enough ago.
+func (p *preemption) round() {
+	s := p.s
+	root := p.clone(s.root)
+	root.findExtras()
+	root.ideal = root.q.guaranteed
+	allowed := times(s.total, float64(p.perRound))
+	root.distribute(allowed)
+	chosen := p.choose(root.leafs(nil), allowed)
+	if p.observe {
+		return
+	}
+	now := s.listener.Nanos()
+	for _, a := range slices.SortedFunc(maps.Keys(chosen), func(a, b *App) int { return int(a.ID - b.ID) }) {
+		for _, c := range inHashOrder(chosen[a]) {
+			since, warned := p.chosen[c]
+			switch {
+			case !warned:
+				p.chosen[c] = now
+			case since+p.wait <= now:
+				delete(p.chosen, c)
+				s.complete(c, Preempted, true)
+			}
+		}
+	}
+	maps.DeleteFunc(p.chosen, func(_ *Container, since int64) bool { return since+2*p.wait < now })
+}
+
+func inHashOrder(list []*Container) []*Container {
+	slots := hashSlots(0, len(list))
+	slices.SortStableFunc(list, func(a, b *Container) int { return slotOf(a.hash(), slots) - slotOf(b.hash(), slots) })
+	return list
+}
+
+// clone copies the tree with what each queue waits for.
+func (p *preemption) clone(q *capacityQueue) *idealQueue {
+	t := &idealQueue{q: q}
+	if l := q.leaf; l != nil {
+		t.pending = l.pendingWithinLimits(false)
+		t.unreserved = l.pendingWithinLimits(true)
+	}
+	for _, c := range q.children {
+		child := p.clone(c)
+		t.children = append(t.children, child)
+		t.pending = t.pending.Plus(child.pending)
+		t.unreserved = t.unreserved.Plus(child.unreserved)
+	}
+	return t
+}
+
+// pendingWithinLimits is what the applications wait for, as far as the limits of their
+// users let them have it (LeafQueue.getTotalPendingResourcesConsideringUserLimit).
+func (l *capacityLeaf) pendingWithinLimits(deduct bool) Resource {
+	left := make(map[string]Resource)
+	var sum, zero Resource
+	for _, a := range l.active {
+		room, ok := left[a.User]
+		if !ok {
+			room = l.users.limit(a.User).Minus(l.users.users[a.User].used).Max(zero)
+		}
+		want := a.pending
+		if deduct {
+			want = want.Minus(a.held)
+		}
+		want = want.Max(zero).Min(room)
+		sum = sum.Plus(want)
+		left[a.User] = room.Minus(want)
+	}
+	return sum
+}
+
+func (t *idealQueue) leafs(list []*idealQueue) []*idealQueue {
+	if t.q.leaf != nil {
+		return append(list, t)
+	}
+	for _, c := range t.children {
+		list = c.leafs(list)
+	}
+	return list
+}
+
+// findExtras divides use above the guarantee into what may go and what stays
+// (updatePreemptableExtras).
+func (t *idealQueue) findExtras() {
+	c, total := t.q.s.calc, t.q.s.total
+	extra := t.q.used.Minus(t.q.guaranteed)
+	if c.compare(total, extra, Resource{}) < 0 {
+		extra = Resource{}
+	}
+	if len(t.children) == 0 {
+		if t.q.preemptable {
+			t.extra = extra
+		} else {
+			t.untouchable = extra
+		}
+		return
+	}
+	var below Resource
+	for _, child := range t.children {
+		child.findExtras()
+		below = below.Plus(child.extra)
+	}
+	if c.compare(total, below, extra) < 0 {
+		t.untouchable = extra.Minus(below)
+	}
+	t.extra = lesser(c, total, below, extra)
+}
+
+// distribute computes the ideal shares below a queue, and how far each child is above
+// its own, scaled down to what a round may take (computeIdealResourceDistribution).
+func (t *idealQueue) distribute(allowed Resource) {
+	if len(t.children) == 0 {
+		return
+	}
+	c, total := t.q.s.calc, t.ideal
+	var with, without []*idealQueue
+	for _, child := range t.children {
+		if c.compare(total, child.q.guaranteed, Resource{}) > 0 {
+			with = append(with, child)
+		} else {
+			without = append(without, child)
+		}
+	}
+	left := fill(c, total, with, total, false)
+	if len(without) > 0 && c.compare(total, left, Resource{}) > 0 {
+		fill(c, total, without, left, true)
+	}
+	var needed Resource
+	for _, child := range t.children {
+		if c.compare(total, child.q.used, child.ideal) > 0 {
+			needed = needed.Plus(child.q.used.Minus(child.ideal))
+		}
+	}
+	scale := float32(1)
+	if c.compare(total, needed, allowed) > 0 {
+		scale = c.divide(total, allowed, needed)
+	}
+	for _, child := range t.children {
+		keep := lesser(c, total, child.q.used.Plus(child.pending), child.q.guaranteed)
+		keep = greater(c, total, keep, child.ideal)
+		child.excess = Resource{}
+		if c.compare(total, child.q.used, keep) > 0 {
+			child.excess = times(child.q.used.Minus(keep), float64(scale))
+		}
+	}
+	for _, child := range t.children {
+		child.distribute(allowed)
+	}
+}
+
+// fill hands a resource out in rounds to the queues that have least of their
+// guarantee, in proportion to the guarantees (computeFixpointAllocation). It returns
+// what nobody takes.
+func fill(c calculator, total Resource, queues []*idealQueue, left Resource, evenly bool) Resource {
+	var hungry []*idealQueue
+	for _, t := range queues {
+		t.ideal = t.q.used
+		if c.compare(total, t.q.used, t.q.guaranteed) > 0 {
+			t.ideal = t.q.guaranteed.Min(t.q.used).Plus(t.untouchable)
+		}
+		left = left.Minus(t.ideal)
+		if c.compare(total, t.ideal, t.q.used.Plus(t.pending)) < 0 {
+			hungry = append(hungry, t)
+		}
+	}
+	for len(hungry) > 0 && c.compare(total, left, Resource{}) > 0 {
+		normalise(hungry, evenly)
+		slices.SortStableFunc(hungry, func(a, b *idealQueue) int { return compareNeed(c, total, a, b) })
+		n := 1
+		for n < len(hungry) && compareNeed(c, total, hungry[0], hungry[n]) == 0 {
+			n++
+		}
+		var again []*idealQueue
+		round := left
+		for _, t := range hungry[:n] {
+			if !c.anyAboveZero(left) {
+				break
+			}
+			offered := c.timesUpEach(round, t.normal).Min(left)
+			taken := offered.Minus(t.accept(c, total, offered))
+			if c.compare(total, taken, Resource{}) > 0 {
+				again = append(again, t)
+			}
+			left = left.Minus(taken).Max(Resource{})
+		}
+		hungry = append(again, hungry[n:]...)
+	}
+	return left
+}
+
+// compareNeed orders by the ideal share of the guarantee (TQComparator).
+func compareNeed(c calculator, total Resource, a, b *idealQueue) int {
+	part := func(t *idealQueue) float32 {
+		if c.compare(total, t.q.guaranteed, Resource{}) > 0 {
+			return c.divide(total, t.ideal, t.q.guaranteed)
+		}
+		return 1 << 31
+	}
+	x, y := part(a), part(b)
+	if p := a.q.parent; p != nil && p.byPriority && a.q.priority != b.q.priority && (x < 1) == (y < 1) {
+		return int(b.q.priority) - int(a.q.priority)
+	}
+	return signOf(float64(x) - float64(y))
+}
+
+// normalise sets the parts of a round that queues are offered.
+func normalise(queues []*idealQueue, evenly bool) {
+	var sum Resource
+	for _, t := range queues {
+		sum = sum.Plus(t.q.guaranteed)
+	}
+	for _, t := range queues {
+		if evenly {
+			part := float64(1 / float32(len(queues)))
+			t.normal = [2]float64{part, part}
+			continue
+		}
+		if sum.MemoryMiB != 0 {
+			t.normal[0] = float64(float32(t.q.guaranteed.MemoryMiB) / float32(sum.MemoryMiB))
+		}
+		if sum.VCores != 0 {
+			t.normal[1] = float64(float32(t.q.guaranteed.VCores) / float32(sum.VCores))
+		}
+	}
+}
+
+// accept takes a part of an offer, and returns the rest: what the queue uses and waits
+// for, within its maximum; a leaf takes nothing above its guarantee and its use
+// (TempQueuePerPartition.offer).
+func (t *idealQueue) accept(c calculator, total, offered Resource) Resource {
+	var zero Resource
+	wants := t.q.used.Plus(t.unreserved).Minus(t.ideal)
+	taken := t.q.maximum.Minus(t.ideal).Max(zero).Min(lesser(c, total, offered, wants))
+	if len(t.children) == 0 {
+		most := greater(c, total, t.q.used, t.q.guaranteed).Minus(t.ideal)
+		taken = lesser(c, total, taken, greater(c, total, most, zero))
+	}
+	taken = taken.Max(zero).Min(offered)
+	t.ideal = t.ideal.Plus(taken)
+	return offered.Minus(taken)
+}
+
+// choose picks containers of the leafs that are above their ideal share, application
+// by application from the last (FifoCandidatesSelector.selectCandidates).
+func (p *preemption) choose(leafs []*idealQueue, allowed Resource) map[*App][]*Container {
+	s := p.s
+	chosen := make(map[*App][]*Container)
+	slots := hashSlots(0, len(leafs))
+	slices.SortStableFunc(leafs, func(a, b *idealQueue) int {
+		return slotOf(stringHash(a.q.path), slots) - slotOf(stringHash(b.q.path), slots)
+	})
+	for _, t := range leafs {
+		obtain := t.toObtain(p)
+		if s.calc.compare(s.total, obtain, Resource{}) <= 0 {
+			continue
+		}
+		take := taking{s, obtain, &allowed, chosen, false}
+		var masters []*Container
+		var size Resource
+		apps := slices.Clone(t.q.leaf.order())
+		slices.Reverse(apps)
+		for _, a := range apps {
+			if take.done {
+				break
+			}
+			for _, c := range take.from(a, p.observe) {
+				masters = append(masters, c)
+				size = size.Plus(c.Size)
+			}
+		}
+		most := times(t.q.guaranteed, float64(t.q.leaf.amPercent))
+		for _, c := range masters {
+			if take.done || s.calc.compare(s.total, size, most) <= 0 {
+				break
+			}
+			if take.one(c) {
+				size = size.Minus(c.Size)
+			}
+		}
+	}
+	return chosen
+}
+
+// toObtain is what a round takes from a leaf that is well above its guarantee
+// (calculateResToObtainByPartitionForLeafQueues).
+func (t *idealQueue) toObtain(p *preemption) Resource {
+	c, total := p.s.calc, p.s.total
+	if !t.q.preemptable || c.compare(total, t.q.used, times(t.q.guaranteed, 1+p.ignored)) <= 0 {
+		return Resource{}
+	}
+	if c.compare(total, t.excess, Resource{}) <= 0 {
+		return t.excess
+	}
+	return c.timesUp(t.excess, p.termination, Resource{MemoryMiB: 1, VCores: 1})
+}
+
+// taking takes containers of one leaf until enough is obtained.
+type taking struct {
+	s       *capacity
+	obtain  Resource
+	allowed *Resource
+	chosen  map[*App][]*Container
+	done    bool
+}
+
+// from takes an application's reservations, which go at once, and then its containers,
+// the worst priority and the newest first. It returns the ApplicationMaster's, which
+// is passed over (FifoCandidatesSelector.preemptFrom).
+func (t *taking) from(a *App, observe bool) (masters []*Container) {
+	for _, priority := range slices.Sorted(maps.Keys(a.bookings)) {
+		for _, c := range slices.Clone(a.bookings[priority].list) {
+			if t.done {
+				return masters
+			}
+			t.one(c)
+			if !observe {
+				t.s.complete(c, Unreserved, false)
+			}
+		}
+	}
+	list := slices.Clone(a.live)
+	slices.SortFunc(list, func(x, y *Container) int {
+		if x.Priority != y.Priority {
+			return int(y.Priority) - int(x.Priority)
+		}
+		return int(y.Number) - int(x.Number)
+	})
+	for _, c := range list {
+		if t.done {
+			break
+		}
+		if c.AM() {
+			masters = append(masters, c)
+			continue
+		}
+		t.one(c)
+	}
+	return masters
+}
+
+// one takes a container whole, if it brings the goal nearer
+// (tryPreemptContainerAndDeductResToObtain).
+func (t *taking) one(c *Container) bool {
+	calc, total := t.s.calc, t.s.total
+	var zero Resource
+	if t.obtain.MemoryMiB == 0 {
+		t.obtain.MemoryMiB = -1
+	}
+	if t.obtain.VCores == 0 {
+		t.obtain.VCores = -1
+	}
+	if !calc.anyAboveZero(t.obtain) || !calc.fits(c.Size, *t.allowed) {
+		return false
+	}
+	after := t.obtain.Minus(c.Size)
+	if calc.compare(total, after.Max(zero), t.obtain.Max(zero)) >= 0 {
+		return false
+	}
+	t.obtain = after
+	*t.allowed = t.allowed.Minus(c.Size)
+	t.done = calc.compare(total, t.obtain, zero) <= 0
+	t.chosen[c.app] = append(t.chosen[c.app], c)
+	return true
+}
