@@ -207,33 +207,6 @@ func (c *yarnCase) submission(j *yarnJob) sim.Submission {
 	}
 }
 
-// fixed makes the scripted application of a case.
-func (c *yarnCase) fixed(j *yarnJob, finished func(engine.Time)) sim.Submission {
-	job := &sim.FixedJob{
-		Launch: c.cost("launch_ms"), Exit: c.cost("am_exit_ms"), HostOf: c.host,
-		RackOf: func(host string) string {
-			i, _ := strconv.Atoi(host[1:])
-			return fmt.Sprint("/rack", c.Cluster.RackOf[i])
-		},
-		Slowness: func(node int32) float64 {
-			if c.Cluster.Slowness == nil {
-				return 1
-			}
-			return c.Cluster.Slowness[node]
-		},
-	}
-	for _, g := range j.Tasks {
-		group := sim.FixedGroup{Priority: sim.Priority(g.Priority), Size: g.resource(), Hosts: g.Hosts}
-		for _, m := range g.MS {
-			group.Times = append(group.Times, engine.Time(m)*ms)
-		}
-		job.Groups = append(job.Groups, group)
-	}
-	s := c.submission(j)
-	s.New = func(int) sim.Application { return job.New(finished) }
-	return s
-}
-
 // readTable reads a recorded table, packed or not; a missing one has no rows.
 func readTable(t testing.TB, path string) []map[string]string {
 	t.Helper()
@@ -358,33 +331,4 @@ func yarnFolders(t testing.TB) []string {
 		cases[i] = filepath.Dir(cases[i])
 	}
 	return cases
-}
-
-// Scripted applications alone, from end to end.
-func TestYarnApplications(t *testing.T) {
-	for _, folder := range yarnFolders(t) {
-		c := openYarnCase(t, folder)
-		if len(c.Jobs) > 0 {
-			continue
-		}
-		for run := 1; run <= len(c.Runs); run++ {
-			config := c.config(run)
-			for i := range c.Apps {
-				config.Work = append(config.Work, c.fixed(&c.Apps[i], func(engine.Time) {}))
-			}
-			rm, err := sim.New(config)
-			if err != nil {
-				t.Errorf("%s: %v", c.name, err)
-				break
-			}
-			if err := rm.Run(engine.Time(c.Limit) * ms); err != nil {
-				t.Fatal(err)
-			}
-			m := c.compareContainers(t, run, rm.Rows())
-			t.Logf("%s run %d: %d of %d, %d extra; %s", c.name, run, m.exact, m.rows, m.extra, m.first)
-			if m.exact < m.rows || m.extra > 0 {
-				t.Errorf("%s run %d: first difference: %s", c.name, run, m.first)
-			}
-		}
-	}
 }

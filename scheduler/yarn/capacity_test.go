@@ -1,0 +1,372 @@
+package yarn
+
+import (
+	"strings"
+	"testing"
+)
+
+// An ApplicationMaster of 1536 MiB takes 2048 MiB and one core.
+func TestRequestsAreRoundedUp(t *testing.T) {
+	d := capacityDesk(t, 1, mib(8192, 8), nil)
+	want(t, "default calculator", d.s.Normalize("default", mib(1536, 3)), mib(2048, 1))
+	d = capacityDesk(t, 1, mib(8192, 8), map[string]string{"resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator"})
+	want(t, "dominant calculator", d.s.Normalize("default", mib(1536, 3)), mib(2048, 3))
+	want(t, "at most", d.s.Normalize("default", mib(99999, 9)), mib(8192, 4))
+}
+
+// With the default calculator cores do not bound a node; with the other one they do.
+func TestCoresCountWithTheDominantCalculator(t *testing.T) {
+	fill := func(settings map[string]string) int {
+		settings["per-node-heartbeat.maximum-offswitch-assignments"] = "100"
+		settings["root.default.user-limit-factor"] = "10"
+		d := capacityDesk(t, 2, mib(8192, 8), settings)
+		a := d.start("a", "default", "u")
+		d.ask(a, 20, mib(1024, 2), 50)
+		return d.beat(d.nodes[1])
+	}
+	want(t, "memory alone", fill(map[string]string{}), 8)
+	want(t, "memory and cores", fill(map[string]string{"resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator"}), 4)
+}
+
+// ApplicationMasters may take 10 % of the queue; the first application always runs.
+func TestApplicationMasterLimit(t *testing.T) {
+	active := func(nodes int) int {
+		d := capacityDesk(t, nodes, mib(8192, 8), nil)
+		for range 6 {
+			d.submit("a", "default", "u", mib(1536, 1))
+		}
+		return len(d.s.(*capacity).paths["root.default"].leaf.active)
+	}
+	want(t, "10 nodes", active(10), 4) // 8192 / 2048
+	want(t, "2 nodes", active(2), 1)   // 1638 rounds up to 2048
+	want(t, "1 node", active(1), 1)
+}
+
+// When an application ends, the next one in order is activated.
+func TestApplicationsAreActivatedInOrder(t *testing.T) {
+	d := capacityDesk(t, 1, mib(8192, 8), map[string]string{"!yarn.cluster.max-application-priority": "5"})
+	first := d.submit("first", "default", "u", mib(1024, 1))
+	second := d.submit("second", "default", "u", mib(1024, 1))
+	third := &App{ID: 9, Name: "third", User: "u", Queue: "default", Size: mib(1024, 1), Priority: 3}
+	if err := d.s.AppAdded(third); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "second waits", second.capacity.ordered, false)
+	d.s.AttemptRemoved(first)
+	want(t, "the higher priority goes first", third.capacity.ordered, true)
+	want(t, "second waits on", second.capacity.ordered, false)
+}
+
+// A lone user of a queue of half the cluster stops at the guarantee, exceeded by one
+// container at most.
+func TestUserLimitFactor(t *testing.T) {
+	two := map[string]string{"root.queues": "a,b", "root.a.capacity": "50", "root.b.capacity": "50", "per-node-heartbeat.maximum-offswitch-assignments": "100"}
+	d := capacityDesk(t, 4, mib(8192, 8), two)
+	a := d.start("x", "a", "u")
+	d.ask(a, 20, mib(1024, 1), 100)
+	for range 3 {
+		for _, n := range d.nodes {
+			d.beat(n)
+		}
+	}
+	want(t, "use", a.used.MemoryMiB, 17*1024)
+	want(t, "headroom", d.headroom(a).MemoryMiB, 0)
+}
+
+// Reduces, which ask for no place, get one container in a heartbeat of a node.
+func TestOneOffSwitchContainerABeat(t *testing.T) {
+	d := capacityDesk(t, 2, mib(8192, 8), nil)
+	a := d.start("a", "default", "u")
+	d.ask(a, 10, mib(1024, 1), 5)
+	want(t, "first beat", d.beat(d.nodes[0]), 1)
+	want(t, "second beat", d.beat(d.nodes[0]), 1)
+}
+
+// Containers at their host come all in one heartbeat, up to the settings.
+func TestAssignmentsABeat(t *testing.T) {
+	for _, c := range []struct {
+		settings map[string]string
+		want     int
+	}{
+		{nil, 7},
+		{map[string]string{"per-node-heartbeat.maximum-container-assignments": "2"}, 2},
+		{map[string]string{"per-node-heartbeat.multiple-assignments-enabled": "false"}, 1},
+	} {
+		d := capacityDesk(t, 1, mib(8192, 8), c.settings)
+		a := d.start("a", "default", "u")
+		d.ask(a, 20, mib(1024, 1), 20, "c000")
+		want(t, "containers", d.beat(d.nodes[0]), c.want)
+	}
+}
+
+// The rack serves after as many missed offers as node-locality-delay, at most the
+// number of nodes; after a grant the same heartbeat counts one.
+func TestRackDelay(t *testing.T) {
+	d := capacityDesk(t, 4, mib(8192, 8), map[string]string{"node-locality-delay": "40"})
+	a := d.start("a", "default", "u")
+	d.ask(a, 20, mib(1024, 1), 40, "elsewhere")
+	for i := 1; i <= 4; i++ {
+		want(t, "missed", d.beat(d.nodes[i%4]), 0)
+	}
+	want(t, "fifth offer", d.beat(d.nodes[1]), 1)
+	want(t, "counted anew", a.chances[20], 1)
+}
+
+// Away from all its data, an application waits for more offers the more names it asks
+// at: here 4 of 4 nodes x min(1, 5/4).
+func TestOffSwitchDelay(t *testing.T) {
+	d := capacityDesk(t, 4, mib(8192, 8), nil)
+	a := d.start("a", "default", "u")
+	asks := []Ask{{Priority: 20, Size: mib(1024, 1), Count: 9}}
+	for _, h := range []string{"h1", "h2", "h3", "h4", "/other"} {
+		asks = append(asks, Ask{Priority: 20, Place: d.place(h), Size: mib(1024, 1), Count: 9})
+	}
+	d.s.Update(a, asks, nil, nil, nil)
+	for i := range 4 {
+		want(t, "missed", d.beat(d.nodes[i]), 0)
+	}
+	want(t, "fifth offer", d.beat(d.nodes[0]), 1)
+	want(t, "not reset", a.chances[20], 5)
+}
+
+// rack-locality-additional-delay replaces that rule.
+func TestAdditionalDelay(t *testing.T) {
+	d := capacityDesk(t, 9, mib(8192, 8), map[string]string{"node-locality-delay": "2", "rack-locality-additional-delay": "1"})
+	a := d.start("a", "default", "u")
+	d.s.Update(a, []Ask{{Priority: 20, Size: mib(1024, 1), Count: 9}, {Priority: 20, Place: d.place("h"), Size: mib(1024, 1), Count: 9}}, nil, nil, nil)
+	for i := range 3 {
+		want(t, "missed", d.beat(d.nodes[i]), 0)
+	}
+	want(t, "fourth offer", d.beat(d.nodes[3]), 1)
+}
+
+// The first priority that wants something and cannot have it ends the turn: waiting
+// reduces block the maps of their job, but not of another.
+func TestFirstPriorityBlocks(t *testing.T) {
+	d := capacityDesk(t, 2, mib(8192, 8), map[string]string{"maximum-am-resource-percent": "1"})
+	a, b := d.start("a", "default", "u"), d.start("b", "default", "u")
+	d.ask(a, 10, mib(4096, 1), 1, "elsewhere")
+	d.ask(a, 20, mib(1024, 1), 1, "c001")
+	d.ask(b, 20, mib(1024, 1), 1, "c001")
+	d.heard = nil
+	d.beat(d.nodes[1])
+	want(t, "first", d.heard[0], "allocated b/2 n1")
+	want(t, "then a's reduce, away from its data", d.heard[1], "allocated a/2 n1")
+	want(t, "a's map waits", a.granted[0].Priority, 10)
+}
+
+// A refused node gives an application nothing.
+func TestBlacklist(t *testing.T) {
+	d := capacityDesk(t, 1, mib(8192, 8), nil)
+	a := d.start("a", "default", "u")
+	d.s.Update(a, []Ask{{Priority: 20, Size: mib(1024, 1), Count: 1}}, nil, []int32{0}, nil)
+	want(t, "refused", d.beat(d.nodes[0]), 0)
+	d.s.Update(a, nil, nil, nil, []int32{0})
+	want(t, "taken again", d.beat(d.nodes[0]), 1)
+}
+
+// The queue that uses least of its guarantee is served first; equals stand by capacity,
+// then in the order of the list.
+func TestLeastUsedQueueFirst(t *testing.T) {
+	d := capacityDesk(t, 4, mib(8192, 8), map[string]string{
+		"root.queues": "a,b,c", "root.a.capacity": "25", "root.b.capacity": "25", "root.c.capacity": "50", "maximum-am-resource-percent": "1",
+	})
+	for _, q := range []string{"a", "b", "c"} {
+		d.submit("in-"+q, q, "u", mib(1024, 1))
+	}
+	for _, n := range d.nodes {
+		d.beat(n)
+	}
+	got := strings.Join(d.heard, ", ")
+	if want := "allocated in-c/1 n0, allocated in-a/1 n1, allocated in-b/1 n2"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A queue stops at its maximum.
+func TestMaximumCapacity(t *testing.T) {
+	d := capacityDesk(t, 4, mib(8192, 8), map[string]string{
+		"root.queues": "a,b", "root.a.capacity": "25", "root.b.capacity": "75", "root.a.maximum-capacity": "50", "root.a.user-limit-factor": "10",
+		"per-node-heartbeat.maximum-offswitch-assignments": "100",
+	})
+	a := d.start("x", "a", "u")
+	d.ask(a, 20, mib(1024, 1), 100)
+	for _, n := range d.nodes {
+		d.beat(n)
+	}
+	want(t, "use", a.used.MemoryMiB, 16*1024)
+}
+
+// A large request reserves a node; the reservation counts in the use of the queue, is
+// fulfilled under the same number, and nothing else happens in these beats.
+func TestReservation(t *testing.T) {
+	d := capacityDesk(t, 2, mib(8192, 8), map[string]string{"root.default.user-limit-factor": "2"})
+	a := d.start("a", "default", "u")
+	d.ask(a, 20, mib(1024, 1), 4, "c000")
+	d.beat(d.nodes[0])
+	small := d.pull(a)
+	d.ask(a, 5, mib(6144, 1), 1)
+	d.ask(a, 20, mib(1024, 1), 9)
+	d.nodes[1].free = mib(0, 0)
+	d.beat(d.nodes[0])
+	if d.nodes[0].reserved == nil {
+		t.Fatalf("no reservation: %v", d.heard)
+	}
+	number := d.nodes[0].reserved.Number
+	want(t, "use of the queue", d.s.(*capacity).root.used.MemoryMiB, (1+4+6)*1024)
+	want(t, "nothing else", d.beat(d.nodes[0]), 0)
+	want(t, "tries", a.retries[5], 1)
+	d.s.NodeUpdate(d.nodes[0], small, nil)
+	d.s.NodeUpdate(d.nodes[0], nil, []Ended{{small[0], Success}, {small[1], Success}, {small[2], Success}})
+	got := d.pull(a)
+	if len(got) != 1 || got[0].Number != number || got[0].Size.MemoryMiB != 6144 {
+		t.Fatalf("got %v: want the reserved container alone", got)
+	}
+	want(t, "reservation gone", d.nodes[0].reserved == nil, true)
+	want(t, "held", a.held, Resource{})
+}
+
+// A reservation whose ask is withdrawn is given up at the node's next heartbeat.
+func TestReservationGivenUp(t *testing.T) {
+	d := capacityDesk(t, 2, mib(8192, 8), map[string]string{"root.default.user-limit-factor": "2"})
+	a := d.start("a", "default", "u")
+	d.ask(a, 20, mib(1024, 1), 4, "c000")
+	d.beat(d.nodes[0])
+	d.ask(a, 5, mib(6144, 1), 1)
+	d.beat(d.nodes[0])
+	d.ask(a, 5, mib(6144, 1), 0)
+	d.beat(d.nodes[0])
+	want(t, "last", d.heard[len(d.heard)-1], "finished -999 false a/6 n0")
+	want(t, "use", d.s.(*capacity).root.used.MemoryMiB, 5*1024)
+}
+
+// A job that ends running containers through the scheduler frees its queue at once, and
+// the node only when it reports the end.
+func TestNodeKeepsMemoryUntilItReports(t *testing.T) {
+	d := capacityDesk(t, 1, mib(8192, 8), nil)
+	a := d.start("a", "default", "u")
+	d.ask(a, 20, mib(1024, 1), 1)
+	d.beat(d.nodes[0])
+	c := d.pull(a)[0]
+	d.s.NodeUpdate(d.nodes[0], []*Container{c}, nil)
+	d.s.Update(a, nil, []*Container{c}, nil, nil)
+	want(t, "queue", d.s.(*capacity).root.used.MemoryMiB, 1024)
+	want(t, "node", d.nodes[0].Free().MemoryMiB, 6*1024)
+	want(t, "told", d.heard[len(d.heard)-1], "finished -100 true a/2 n0")
+	d.s.NodeUpdate(d.nodes[0], nil, []Ended{{c, KilledByRM}})
+	want(t, "node", d.nodes[0].Free().MemoryMiB, 7*1024)
+}
+
+// A container that its application does not know of yet is asked for again if its node
+// is lost; one that it knows of is not.
+func TestLostBeforeAcquired(t *testing.T) {
+	d := capacityDesk(t, 2, mib(8192, 8), map[string]string{"root.default.user-limit-factor": "2"})
+	a := d.start("a", "default", "u")
+	d.ask(a, 20, mib(1024, 1), 2, "c001")
+	d.beat(d.nodes[1])
+	want(t, "asked", a.table(20).count(Any), 0)
+	d.s.NodeRemoved(d.nodes[1])
+	want(t, "asked again", a.table(20).count(Any), 2)
+	want(t, "at the host", a.table(20).count(d.nodes[1].Host), 2)
+	want(t, "cluster", d.s.(*capacity).total.MemoryMiB, 8192)
+}
+
+// The end of an application frees all it has, also in the books of its queue and user.
+func TestApplicationEnds(t *testing.T) {
+	d := capacityDesk(t, 1, mib(8192, 8), nil)
+	a := d.start("a", "default", "u")
+	d.ask(a, 20, mib(1024, 1), 4, "c000")
+	d.beat(d.nodes[0])
+	d.s.AttemptRemoved(a)
+	d.s.AppRemoved(a)
+	s := d.s.(*capacity)
+	want(t, "used", s.root.used, Resource{})
+	want(t, "pending", s.root.pending, Resource{})
+	want(t, "users", len(s.leafs[0].users.users), 0)
+	want(t, "active users", len(s.leafs[0].users.asking), 0)
+}
+
+// With the ordering policy fair the application that uses less goes first.
+func TestFairOrdering(t *testing.T) {
+	serve := func(policy string) *App {
+		d := capacityDesk(t, 2, mib(8192, 8), map[string]string{"root.default.ordering-policy": policy, "maximum-am-resource-percent": "1"})
+		a, b := d.start("a", "default", "u"), d.start("b", "default", "u")
+		d.ask(a, 20, mib(1024, 1), 3, "c001")
+		d.beat(d.nodes[1])
+		d.ask(a, 10, mib(1024, 1), 1)
+		d.ask(b, 10, mib(1024, 1), 1)
+		d.pull(a)
+		d.beat(d.nodes[1])
+		if len(b.granted) > 0 {
+			return b
+		}
+		return a
+	}
+	want(t, "fifo", serve("fifo").Name, "a")
+	want(t, "fair", serve("fair").Name, "b")
+}
+
+// Users in one queue get equal parts, whatever their number of jobs.
+func TestUsersShare(t *testing.T) {
+	d := capacityDesk(t, 4, mib(8192, 8), map[string]string{
+		"root.default.minimum-user-limit-percent": "25", "maximum-am-resource-percent": "1", "per-node-heartbeat.maximum-offswitch-assignments": "100",
+	})
+	u1, u1b, u2 := d.start("a", "default", "u1"), d.start("b", "default", "u1"), d.start("c", "default", "u2")
+	for _, a := range []*App{u1, u1b, u2} {
+		d.ask(a, 20, mib(1024, 1), 40)
+	}
+	for _, n := range d.nodes {
+		d.beat(n)
+	}
+	users := d.s.(*capacity).leafs[0].users.users
+	if x, y := users["u1"].used.MemoryMiB/1024, users["u2"].used.MemoryMiB/1024; x+y != 32 || max(x-y, y-x) > 2 {
+		t.Errorf("users have %d and %d of 32 containers: want halves", x, y)
+	}
+}
+
+// 100 GiB, half guaranteed to each of two queues, one of which uses all: of the excess
+// of 50 a round takes a tenth of the cluster, and a fifth of that; the same containers
+// again until they are killed.
+func TestPreemption(t *testing.T) {
+	d := capacityDesk(t, 10, mib(10240, 10), map[string]string{
+		"root.queues": "a,b", "root.a.capacity": "50", "root.b.capacity": "50", "root.a.user-limit-factor": "2", "root.b.user-limit-factor": "2",
+		"per-node-heartbeat.maximum-offswitch-assignments": "100", "!yarn.resourcemanager.scheduler.monitor.enable": "true",
+	})
+	a := d.start("x", "a", "u")
+	d.ask(a, 20, mib(1024, 1), 99)
+	for _, n := range d.nodes {
+		d.beat(n)
+	}
+	d.pull(a)
+	b := d.submit("y", "b", "u", mib(1024, 1))
+	d.s.Update(b, []Ask{{Priority: 20, Size: mib(1024, 1), Count: 49}}, nil, nil, nil)
+	d.heard = nil
+	d.until(14 * second)
+	want(t, "warned only", len(d.heard), 0)
+	d.until(18 * second)
+	if got := strings.Join(d.heard, ", "); !strings.Contains(got, "finished -102 true x/100") || !strings.Contains(got, "finished -102 true x/99") || len(d.heard) != 2 {
+		t.Errorf("got %s: want the two newest containers", got)
+	}
+}
+
+// What Hadoop refuses is refused with the name of the property.
+func TestCapacityRefusals(t *testing.T) {
+	for _, c := range []struct{ key, value, want string }{
+		{"root.queues", "", "root.queues"},
+		{"root.default.capacity", "90", "sum to 100"},
+		{"root.default.maximum-capacity", "50", "at least the capacity"},
+		{"root.default.ordering-policy", "lifo", "fifo or fair"},
+		{"resource-calculator", "Mine", "DefaultResourceCalculator"},
+		{"node-locality-delay", "x", "whole number"},
+	} {
+		p := Properties{capacityPrefix + "root.queues": "default", capacityPrefix + "root.default.capacity": "100"}
+		p[capacityPrefix+c.key] = c.value
+		if _, err := NewCapacity(p, &desk{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s = %q: got %v, want %q in it", c.key, c.value, err, c.want)
+		}
+	}
+	d := capacityDesk(t, 1, mib(8192, 8), nil)
+	if err := d.s.AppAdded(&App{Queue: "nowhere"}); err == nil {
+		t.Error("an unknown queue is accepted")
+	}
+}

@@ -1,0 +1,64 @@
+package yarn
+
+import "testing"
+
+func newRequests() *requests { return &requests{tables: make(map[Priority]*table)} }
+
+// Counts are absolute: what is sent again overwrites what was given meanwhile.
+func TestAsksOverwrite(t *testing.T) {
+	r := newRequests()
+	ask := Ask{Priority: 20, Size: mib(1024, 1), Count: 10}
+	r.update(ask)
+	r.take(20, offSwitch, 1, 2)
+	want(t, "after a grant", r.table(20).count(Any), 9)
+	d := r.update(ask)
+	want(t, "sent again", r.table(20).count(Any), 10)
+	want(t, "change of demand", d.more.Minus(d.less), mib(1024, 1))
+}
+
+// A grant lowers the entries of its node, its rack and Any; one that reaches 0 goes, one
+// that is set to 0 stays, and Any set to 0 takes the whole table with it.
+func TestEntriesOfATable(t *testing.T) {
+	r := newRequests()
+	all := func(host, rack, any int32) {
+		r.updateAll([]Ask{{Priority: 20, Count: any}, {Priority: 20, Place: 1, Count: host}, {Priority: 20, Place: 2, Count: rack}},
+			func(x Resource) Resource { return x }, func(demand) {})
+	}
+	all(1, 3, 3)
+	r.take(20, nodeLocal, 1, 2)
+	want(t, "names after a node-local grant", len(r.table(20).asks), 2)
+	want(t, "rack", r.table(20).count(2), 2)
+	r.take(20, rackLocal, 1, 2)
+	want(t, "rack", r.table(20).count(2), 1)
+	want(t, "any", r.table(20).count(Any), 1)
+	all(0, 1, 1)
+	want(t, "an entry set to 0 counts", len(r.table(20).asks), 3)
+	all(0, 1, 0)
+	want(t, "any set to 0", r.table(20) == nil, true)
+	want(t, "wanted", len(r.wanted), 0)
+}
+
+// Priorities are served in rising order.
+func TestPrioritiesInOrder(t *testing.T) {
+	r := newRequests()
+	for _, p := range []Priority{20, 5, 10} {
+		r.update(Ask{Priority: p, Count: 1})
+	}
+	want(t, "first", r.wanted[0], 5)
+	want(t, "last", r.wanted[2], 20)
+}
+
+// Java's hash codes and orders of hash maps.
+func TestHashes(t *testing.T) {
+	want(t, "String.hashCode", stringHash("c003"), 2996976)
+	want(t, "buckets", hashSlots(0, 13), 32)
+	want(t, "concurrent buckets", concurrentSlots(0, 12), 32)
+	n := func(name string) *Node { return &Node{Name: name} }
+	list := []*Node{n("c000"), n("c001"), n("c002"), n("c003"), n("c004"), n("c005")}
+	SortNodes(list, 16, func(x *Node) *Node { return x })
+	got := ""
+	for _, x := range list {
+		got += x.Name[3:]
+	}
+	want(t, "recorded order of nodes", got, "520431")
+}
