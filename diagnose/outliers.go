@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -238,42 +239,11 @@ func quantile(v []float64, p float64) float64 {
 	own := slices.Clone(v)
 	at := p * float64(len(v)-1)
 	i := int(at)
-	divide(own, i)
+	low := fit.Select(own, i)
 	if i == len(v)-1 {
-		return own[i]
+		return low
 	}
-	return own[i] + float64((at-float64(i))*(slices.Min(own[i+1:])-own[i]))
-}
-
-// divide reorders v so that v[k] is what it would be if v were sorted, and no value
-// behind it is smaller (Hoare's selection).
-func divide(v []float64, k int) {
-	for low, high := 0, len(v)-1; low < high; {
-		a, b, c := v[low], v[(low+high)/2], v[high]
-		pivot := max(min(a, b), min(max(a, b), c))
-		i, j := low, high
-		for i <= j {
-			for v[i] < pivot {
-				i++
-			}
-			for pivot < v[j] {
-				j--
-			}
-			if i <= j {
-				v[i], v[j] = v[j], v[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case k <= j:
-			high = j
-		case k >= i:
-			low = i
-		default:
-			return
-		}
-	}
+	return low + float64((at-float64(i))*(slices.Min(own[i+1:])-low))
 }
 
 // deviation returns the median absolute deviation from med.

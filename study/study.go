@@ -73,8 +73,11 @@ func (o *Options) SeedOf(replication int) uint64 {
 	if replication == 0 {
 		return o.Seed
 	}
-	return uint64(workload.Seed(o.Seed).Named("replication").For(replication))
+	return uint64(o.Draws("replication").For(replication))
 }
+
+// Draws returns the seed of what is drawn for a purpose.
+func (o *Options) Draws(purpose string) workload.Seed { return workload.Seed(o.Seed).Named(purpose) }
 
 // Settings are laid over the scenario.
 func (o *Options) Settings() []string {

@@ -17,7 +17,7 @@ const module = "github.com/slotwave/slotwave/"
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
 	"cmd/slotwave":            {"diagnose", "docs", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/points", "results/resultdir", "results/text", "scenarios", "scheduler", "sim", "study", "study/calibrate", "study/cases", "study/compare", "study/diagnosis", "study/inspect", "study/onyarn", "study/predict", "study/report", "study/reproduce", "study/sensitivity", "study/size", "study/sweep", "study/tune", "workload", "workload/trace"},
-	"diagnose":                {"model", "model/input", "scheduler", "workload"},
+	"diagnose":                {"model", "model/fit", "model/input", "scheduler", "workload"},
 	"docs":                    {},
 	"internal/approx":         {},
 	"internal/bench":          {},
@@ -56,7 +56,7 @@ var arrows = map[string][]string{
 	"study":                   {"diagnose", "model", "model/analytic", "results", "results/points", "results/resultdir", "scenarios", "sim", "workload", "workload/trace"},
 	"study/calibrate":         {"model", "model/fit", "model/platform", "results", "results/figure", "results/resultdir", "results/text", "scenarios", "sim", "study", "workload", "workload/trace"},
 	"study/cases":             {"model", "scenarios", "sim", "workload"},
-	"study/compare":           {"diagnose", "model", "model/analytic", "model/input", "results", "results/resultdir", "results/text", "sim", "study", "study/predict", "workload", "workload/trace"},
+	"study/compare":           {"diagnose", "model", "model/analytic", "model/fit", "model/input", "results", "results/resultdir", "results/text", "sim", "study", "study/predict", "workload", "workload/trace"},
 	"study/diagnosis":         {"diagnose", "model", "results", "results/resultdir", "results/text", "scenarios", "sim", "study", "workload", "workload/trace"},
 	"study/inspect":           {"model", "results", "results/resultdir", "results/text", "scenarios", "study", "study/calibrate", "workload", "workload/trace"},
 	"study/onyarn":            {"model", "results/resultdir", "sim", "sim/engine", "sim/yarn", "study", "workload"},

@@ -355,29 +355,32 @@ func TestProvision(t *testing.T) {
 			continue
 		}
 		answered++
-		if x.Safe == 0 && !x.NoSafe {
-			t.Errorf("%s: told that no nodes are enough by an estimate that it does not give", x.Model)
-		}
-		for what, of := range map[string]struct {
-			nodes int
-			at    func(model.Prediction) time.Duration
-		}{
-			"low":  {x.Low, func(p model.Prediction) time.Duration { return p.Low }},
-			"mean": {x.Mean, func(p model.Prediction) time.Duration { return p.Mean }},
-			"high": {x.High, func(p model.Prediction) time.Duration { return p.High }},
+		last := 0
+		for _, estimate := range []func(*model.Prediction) time.Duration{
+			func(p *model.Prediction) time.Duration { return p.Low },
+			func(p *model.Prediction) time.Duration { return p.Mean },
+			func(p *model.Prediction) time.Duration { return p.High },
 		} {
-			for nodes, meets := range map[int]bool{of.nodes: true, of.nodes - 1: false} {
+			enough, err := NodesFor(by[x.Model], q, estimate, deadline)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for nodes, meets := range map[int]bool{enough: true, enough - 1: false} {
 				if nodes < 1 {
 					continue
 				}
 				p, err := by[x.Model].Predict(q.Resized(nodes))
-				if err != nil || (of.at(p) <= deadline) != meets {
-					t.Errorf("%s by %s, %d nodes: %v, %v", x.Model, what, nodes, of.at(p), err)
+				if err != nil || (estimate(&p) <= deadline) != meets {
+					t.Errorf("%s, %d nodes: %v, %v", x.Model, nodes, estimate(&p), err)
 				}
 			}
+			if enough > 0 && enough < last {
+				t.Errorf("%s: %d nodes, fewer than %d by a shorter time", x.Model, enough, last)
+			}
+			last = enough
 		}
-		if x.Low > x.Mean || x.Mean > x.High && x.High > 0 {
-			t.Errorf("%+v: fewer nodes by a longer time", x)
+		if mean, _ := NodesFor(by[x.Model], q, func(p *model.Prediction) time.Duration { return p.Mean }, deadline); x.Nodes != mean {
+			t.Errorf("%s: got %d nodes: want %d", x.Model, x.Nodes, mean)
 		}
 	}
 	if answered < 3 {

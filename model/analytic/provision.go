@@ -3,21 +3,17 @@ package analytic
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
 )
 
-// Provisioned is the number of nodes with which a model meets a deadline, by each
-// of its estimates; 0: no number of nodes does. All nodes are like those of the
-// question.
+// Provisioned is the number of nodes with which a model meets a deadline in the mean;
+// 0: no number of nodes does. All nodes are like those of the question.
 type Provisioned struct {
-	Model           string
-	Low, Mean, High int
-	Safe            int  // by model.Prediction.Safe
-	NoSafe          bool // the model does not give Safe
-	Err             error
+	Model string
+	Nodes int
+	Err   error
 }
 
 // Provision returns for each model the smallest cluster that meets a deadline with
@@ -30,25 +26,7 @@ func Provision(q model.WhatIf, predictors []Predictor, deadline time.Duration) (
 	var all []Provisioned
 	for _, p := range predictors {
 		x := Provisioned{Model: p.Name}
-		for _, e := range []struct {
-			to *int
-			of func(*model.Prediction) time.Duration
-		}{
-			{&x.Low, func(p *model.Prediction) time.Duration { return p.Low }},
-			{&x.Mean, func(p *model.Prediction) time.Duration { return p.Mean }},
-			{&x.High, func(p *model.Prediction) time.Duration { return p.High }},
-			{&x.Safe, func(p *model.Prediction) time.Duration {
-				if p.Safe == 0 {
-					x.NoSafe = true
-					return math.MaxInt64
-				}
-				return p.Safe
-			}},
-		} {
-			if *e.to, x.Err = NodesFor(p, q, e.of, deadline); x.Err != nil {
-				break
-			}
-		}
+		x.Nodes, x.Err = NodesFor(p, q, func(p *model.Prediction) time.Duration { return p.Mean }, deadline)
 		if x.Err != nil && !errors.Is(x.Err, model.ErrNotApplicable) {
 			return nil, fmt.Errorf("%s: %w", p.Name, x.Err)
 		}

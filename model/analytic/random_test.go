@@ -321,7 +321,10 @@ func TestPredictionsStay(t *testing.T) {
 		}
 		if seed%4 == 0 {
 			sizes, err := Provision(q, all, r.seconds(20, 200))
-			fmt.Fprintf(&out, "%+v %v\n", sizes, err)
+			for _, x := range sizes {
+				fmt.Fprintf(&out, "%s %d %v\n", x.Model, x.Nodes, x.Err)
+			}
+			fmt.Fprintln(&out, err)
 		}
 		if testing.Verbose() {
 			t.Logf("%d:\n%s", seed, out.String())

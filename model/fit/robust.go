@@ -278,7 +278,7 @@ func scaleFloor(y []float64) float64 {
 // median returns the median and reorders v.
 func median(v []float64) float64 {
 	n := len(v)
-	upper := selectNth(v, n/2)
+	upper := Select(v, n/2)
 	if n%2 == 1 {
 		return upper
 	}
@@ -289,10 +289,10 @@ func median(v []float64) float64 {
 	return (lower + upper) / 2
 }
 
-// selectNth reorders v so that v[k] is as after sorting, with nothing larger
+// Select reorders v so that v[k] is as after sorting, with nothing larger
 // before and nothing smaller after it. Hoare's selection is linear; sorting in
 // every round would take most of a fit's time.
-func selectNth(v []float64, k int) float64 {
+func Select(v []float64, k int) float64 {
 	for low, high := 0, len(v)-1; low < high; {
 		pivot := v[low+(high-low)/2]
 		i, j := low, high

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
@@ -164,9 +162,7 @@ func meanOf(runs []measuredRun, of func(*measuredRun) time.Duration) (low, mean,
 		t := workload.Seconds(values[0])
 		return t, t, t
 	}
-	m, sd := stat.MeanStdDev(values, nil)
-	n := float64(len(values))
-	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * sd / math.Sqrt(n)
+	m, half := fit.StudentInterval(values)
 	return workload.Seconds(max(0, m-half)), workload.Seconds(m), workload.Seconds(m + half)
 }
 

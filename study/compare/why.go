@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
@@ -206,9 +206,9 @@ func differenceOf(job string, times *[2][]float64) Difference {
 	for i := range differences {
 		differences[i] = times[1][i] - times[0][i]
 	}
-	mean, half := stat.Mean(differences, nil), 0.0
-	if n := float64(len(differences)); n > 1 {
-		half = distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * stat.StdDev(differences, nil) / math.Sqrt(n)
+	mean, half := fit.StudentInterval(differences)
+	if len(differences) == 1 {
+		half = 0
 	}
 	return Difference{
 		Job: text.Escape(job), First: int64(stat.Mean(times[0], nil)), Second: int64(stat.Mean(times[1], nil)),

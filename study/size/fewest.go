@@ -10,8 +10,8 @@ import (
 func guessNodes(models []analytic.Provisioned, without int) int {
 	var means []int
 	for _, m := range models {
-		if m.Err == nil && m.Mean > 0 {
-			means = append(means, m.Mean)
+		if m.Err == nil && m.Nodes > 0 {
+			means = append(means, m.Nodes)
 		}
 	}
 	if len(means) == 0 {

@@ -201,8 +201,8 @@ func (z *Search) Ask() error {
 				return err
 			}
 			for _, x := range found {
-				if x.Err == nil && x.Mean > 0 {
-					t.guesses = append(t.guesses, func(r *Sizing) { r.AddGuess(k, t.Name, x.Model, x.Mean) })
+				if x.Err == nil && x.Nodes > 0 {
+					t.guesses = append(t.guesses, func(r *Sizing) { r.AddGuess(k, t.Name, x.Model, x.Nodes) })
 				}
 			}
 			guess = max(guess, guessNodes(found, 0))

@@ -302,7 +302,7 @@ func (t *tuner) candidates(start []float64) (all [][]float64, note string, err e
 		space[i] = t.settings[i].TuneParam
 	}
 	for i := range searches {
-		seed := workload.Seed(t.study.Options.Seed).Named("tune").For(i)
+		seed := t.study.Options.Draws("tune").For(i)
 		at, err := analytic.Tune(space, seed, t.with)
 		if err != nil {
 			return all, fmt.Sprintf("the equations propose no settings: %v", err), nil
@@ -428,7 +428,7 @@ func (d *Setting) draw(r *rand.Rand) float64 {
 
 // explore returns the fastest of random points.
 func (t *tuner) explore() ([][]float64, error) {
-	stream := workload.Seed(t.study.Options.Seed).Named("exploration").Stream(0, 0).Generator()
+	stream := t.study.Options.Draws("exploration").Stream(0, 0).Generator()
 	r := rand.New(&stream)
 	points := make([][]float64, explored)
 	for i := range points {
@@ -460,7 +460,7 @@ func fastest(points [][]float64, times [][]float64) [][]float64 {
 // changeSeveral draws new values for several settings at a time. Where a change of
 // one setting gains less than a heartbeat takes, only several together show a gain.
 func (t *tuner) changeSeveral(best []float64) ([]float64, error) {
-	stream := workload.Seed(t.study.Options.Seed).Named("neighbours").Stream(0, 0).Generator()
+	stream := t.study.Options.Draws("neighbours").Stream(0, 0).Generator()
 	r := rand.New(&stream)
 	for range batches {
 		points := make([][]float64, batch)
@@ -485,7 +485,7 @@ func (t *tuner) changeSeveral(best []float64) ([]float64, error) {
 func (t *tuner) screeningSeeds() []uint64 {
 	seeds := make([]uint64, screening)
 	for i := range seeds {
-		seeds[i] = uint64(workload.Seed(t.study.Options.Seed).Named("screening").For(i))
+		seeds[i] = uint64(t.study.Options.Draws("screening").For(i))
 	}
 	return seeds
 }
