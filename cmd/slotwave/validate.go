@@ -17,7 +17,6 @@ import (
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/size"
 	"github.com/slotwave/slotwave/workload"
-	"github.com/slotwave/slotwave/workload/trace"
 )
 
 func validateCommand(a *app) *cobra.Command {
@@ -33,13 +32,20 @@ with --strict it is an error.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
-			for _, name := range args {
-				errs = append(errs, a.validate(name, strict, &r))
+			var first []string
+			for i, name := range args {
+				about, next, err := a.describe(name, strict, &r)
+				if err == nil {
+					_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), printable(about))
+				}
+				if errs = append(errs, err); i == 0 {
+					first = next
+				}
 			}
 			if err := errors.Join(errs...); err != nil {
 				return err
 			}
-			return a.next(&asked{}, afterValidate(args[0], r.Format)...)
+			return a.next(&asked{}, first...)
 		},
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat every loss of data as an error")
@@ -47,118 +53,89 @@ with --strict it is an error.`,
 	return c
 }
 
-// afterValidate is a command for a file that has no errors.
-func afterValidate(name, format string) []string {
-	description, _ := scenarios.CheckDescription(name)
-	about, _ := size.Check(name)
-	switch {
-	case description != "" && strings.EqualFold(filepath.Ext(name), ".toml"):
-		return []string{"help", "profile"}
-	case about != "":
-		return []string{"sweep", name}
-	case format == "" && isScenario(name), isManifest(name):
-		return []string{"run", name}
-	case isProfile(name):
-		return []string{"platform", "fit", name}
-	}
-	if found, err := trace.Detect(name); format != "" || isDir(name) || err == nil && found != "" {
-		return []string{"inspect", name}
-	}
-	return []string{"help", "formats"}
-}
-
-func (a *app) validate(name string, strict bool, r *scenarios.Reading) error {
+// describe checks a file. It returns what the file is, and a command for it.
+func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about string, next []string, err error) {
 	if strings.EqualFold(filepath.Ext(name), ".toml") {
 		if about, err := scenarios.CheckDescription(name); about != "" {
-			if err == nil {
-				_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), about)
-			}
-			return err
+			return about, []string{"help", "profile"}, err
 		}
 	}
 	if about, err := size.Check(name); err != nil || about != "" {
-		if err == nil {
-			_, err = fmt.Fprintf(a.stdout, "%s: study, %s\n", printable(name), about)
-		}
-		return err
+		return "study, " + about, []string{"sweep", name}, err
 	}
 	if text, ok := platformModel(name); ok {
 		p, err := platform.ReadModel(text)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return "", nil, fmt.Errorf("%s: %w", name, err)
 		}
-		about := workload.Counted(len(platform.Phases), "phase", "phases")
+		about := "fitted platform, " + workload.Counted(len(platform.Phases), "phase", "phases")
 		if n := len(p.Terms); n > 0 {
 			about += fmt.Sprintf(", %d with terms of records and spills", n)
 		}
-		_, err = fmt.Fprintf(a.stdout, "%s: fitted platform, %s\n", printable(name), about)
-		return err
+		return about, []string{"run", "two-jobs", "--fidelity", "phase", "--set", "cluster.platform=" + name}, nil
 	}
-	if r.Format == "" && isScenario(name) {
-		f, err := scenarios.Open(name)
-		if err != nil {
-			return err
-		}
-		s, err := f.Scenario(1)
-		if err != nil {
-			return err
-		}
-		a.warn(s.Warnings)
-		if strict && len(s.Warnings) > 0 {
-			return fmt.Errorf("%s: %s", name, workload.Counted(len(s.Warnings), "warning", "warnings"))
-		}
-		jobs := 0
-		for _, r := range s.Runs {
-			jobs += len(r.Question.Jobs)
-		}
-		_, err = fmt.Fprintf(a.stdout, "%s: scenario, %s, %s\n", printable(name), workload.Counted(len(s.Runs), "run", "runs"), workload.Counted(jobs, "job", "jobs"))
-		return err
-	}
-	if filepath.Base(name) == resultdir.ManifestName {
+	switch {
+	case r.Format == "" && isScenario(name):
+		about, err = a.describeScenario(name, strict)
+		return about, []string{"run", name}, err
+	case filepath.Base(name) == resultdir.ManifestName:
 		m, err := resultdir.ReadManifest(name)
-		if err == nil {
-			_, err = fmt.Fprintf(a.stdout, "%s: result of %s, %s\n", printable(name), printable(m.Scenario), workload.Counted(len(m.Outputs), "file", "files"))
-		}
-		return err
-	}
-	if isProfile(name) {
+		return fmt.Sprintf("result of %s, %s", m.Scenario, workload.Counted(len(m.Outputs), "file", "files")), []string{"run", name}, err
+	case isProfile(name):
 		f, err := os.Open(name)
 		if err != nil {
-			return err
+			return "", nil, err
 		}
 		defer f.Close()
 		p, err := platform.ReadProfile(f)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return "", nil, fmt.Errorf("%s: %w", name, err)
 		}
-		_, err = fmt.Fprintf(a.stdout, "%s: platform profile, %s\n", printable(name), workload.Counted(len(p), "phase", "phases"))
-		return err
+		return "platform profile, " + workload.Counted(len(p), "phase", "phases"), []string{"platform", "fit", name}, nil
 	}
-	var n held
-	lost := 0
+	n, lost := held{}, 0
 	for _, paths := range study.Histories([]string{name}) {
 		h, err := r.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
 		if err != nil {
-			return err
+			return "", nil, err
 		}
 		n.rest(h)
 		for _, p := range h.Problems {
-			fmt.Fprintf(a.stderr, "warning: %s\n", printable(p.String()))
+			a.warn([]string{p.String()})
 		}
 		if h.Dropped > 0 {
-			fmt.Fprintf(a.stderr, "warning: and %d more\n", h.Dropped)
+			a.warn([]string{fmt.Sprintf("and %d more", h.Dropped)})
 		}
 		lost += len(h.Problems) + h.Dropped
 	}
 	losses := workload.Counted(lost, "loss", "losses")
 	if n == (held{}) && lost > 0 {
-		return fmt.Errorf("%s: nothing could be read: %s", name, losses)
+		return "", nil, fmt.Errorf("%s: nothing could be read: %s", name, losses)
 	}
 	if strict && lost > 0 {
-		return fmt.Errorf("%s: %s", name, losses)
+		return "", nil, fmt.Errorf("%s: %s", name, losses)
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), n)
-	return err
+	return n.String(), []string{"inspect", name}, nil
+}
+
+func (a *app) describeScenario(name string, strict bool) (string, error) {
+	f, err := scenarios.Open(name)
+	if err != nil {
+		return "", err
+	}
+	s, err := f.Scenario(1)
+	if err != nil {
+		return "", err
+	}
+	a.warn(s.Warnings)
+	if strict && len(s.Warnings) > 0 {
+		return "", fmt.Errorf("%s: %s", name, workload.Counted(len(s.Warnings), "warning", "warnings"))
+	}
+	jobs := 0
+	for _, r := range s.Runs {
+		jobs += len(r.Question.Jobs)
+	}
+	return fmt.Sprintf("scenario, %s, %s", workload.Counted(len(s.Runs), "run", "runs"), workload.Counted(jobs, "job", "jobs")), nil
 }
 
 // held counts the content of a history.
