@@ -36,7 +36,7 @@ type Policy struct {
 	// (JobInProgressListener.jobUpdated).
 	Updated func(j *Job)
 	// TakeOver is called when the policy replaces another in the course of a run,
-	// before it is told of the jobs that have not ended.
+	// before it learns of the jobs that have not ended.
 	TakeOver func(c *Cluster)
 
 	// Tick is periodic work, at this interval from time 0 on; 0: there is none. It

@@ -20,13 +20,9 @@ func (s *settings) note(err error) {
 	}
 }
 
-// whole reads a property that is a whole number, of at most the largest int of
-// Java.
+// whole reads a property that is a whole number.
 func (s *settings) whole(key string) int {
 	n, err := s.conf.Whole(key)
-	if err == nil && n > math.MaxInt32 {
-		err = fmt.Errorf("%s: got %d: want at most %d", key, n, math.MaxInt32)
-	}
 	s.note(err)
 	return n
 }
@@ -42,9 +38,6 @@ func (s *settings) wholeOr(key string, def int) int {
 // number reads a property that is a finite number.
 func (s *settings) number(key string) float64 {
 	f, err := s.conf.Number(key)
-	if err == nil && math.IsInf(f, 1) {
-		err = fmt.Errorf("%s: got %v: want a finite number", key, f)
-	}
 	s.note(err)
 	return f
 }

@@ -14,13 +14,13 @@ import (
 func TestRanges(t *testing.T) {
 	for _, row := range []struct{ policy, release, key, value, want string }{
 		{"fifo", "1.0.4", "mapred.jobtracker.taskalloc.capacitypad", "-0.1", "at least 0"},
-		{"fifo", "1.0.4", "mapred.jobtracker.taskalloc.capacitypad", "inf", "finite"},
+		{"fifo", "1.0.4", "mapred.jobtracker.taskalloc.capacitypad", "inf", "at most 1e+12"},
 		{"fifo", "1.0.4", "mapred.jobtracker.taskalloc.capacitypad", "much", "want a number"},
 		{"fair1", "0.20.2", "userMaxJobsDefault", "-1", "from 0"},
 		{"fair1", "0.20.2", "mapred.fairscheduler.sizebasedweight", "2", "want true or false"},
 		{"fair1", "0.20.2", "mapred.fairscheduler.weightadjuster", "Mine", "NewJobWeightBooster"},
 		{"fair2", "1.0.4", "mapred.fairscheduler.update.interval", "0", "at least 1"},
-		{"fair2", "1.0.4", "mapred.fairscheduler.update.interval", "2147483648", "at most 2147483647"},
+		{"fair2", "1.0.4", "mapred.fairscheduler.update.interval", "2147483648", "to 2147483647"},
 		{"fair2", "1.0.4", "mapred.fairscheduler.preemption.interval", "-1", "at least 0"},
 		{"fair2", "1.0.4", "mapred.fairscheduler.assignmultiple.maps", "-2", "at least -1"},
 		{"fair2", "1.0.4", "mapred.fairscheduler.assignmultiple.reduces", "-2", "at least -1"},

@@ -20,7 +20,7 @@ type Cluster struct {
 	Hosts     int           // with at least one such tracker
 	Slots     [2]int
 	Running   [2]int        // as the trackers last reported
-	Heartbeat time.Duration // the interval trackers are told now
+	Heartbeat time.Duration // the interval that trackers are given now
 	Jobs      []*Job        // not yet ended, in order of submission
 	Waiting   [2]int        // running jobs that want a task of the type launched
 	Unspent   [2]int        // running jobs that may still launch a task of the type

@@ -10,19 +10,18 @@ import (
 // and visits each when it starts and when it ends.
 type Attempt struct {
 	Times
-	Job *Job
-
-	Task      int32 // index among those of its kind
-	Number    int32
-	Node      int32
 	Kind      workload.Kind
 	Locality  workload.Locality
 	End       End
 	Started   bool
 	Permitted bool // to commit
 	Inside    bool // runs in the process of its master, which need not start another (uber)
+	certain   bool // it does not succeed before failAt
+	Job       *Job
 
-	certain  bool        // it does not succeed before failAt
+	Task     int32 // index among those of its kind
+	Number   int32
+	Node     int32
 	failAt   engine.Time // Never: it succeeds, unless it is killed
 	KillAt   engine.Time // when it is ordered to be killed, if that is recorded
 	Assigned engine.Time

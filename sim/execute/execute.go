@@ -1,7 +1,12 @@
 // Package execute computes how long task attempts take: from given times, from
 // the phases of their plans, or from the disks, cores and links of their nodes.
 //
-// It knows no JobTracker. An attempt arrives when it is assigned to a node, and
+//	the master ── Assign, Start, Release, Close ──> Execution
+//	    ↑                                             ├─ given    recorded or drawn times
+//	    └── Host: Report, Worked <── it has ended ──  ├─ phased   the plan of the task, added up
+//	                                                  └─ devices  the same plan, served by sim/station
+//
+// It knows no master. An attempt arrives when it is assigned to a node, and
 // the package returns when it will ask to commit and when it will end. The
 // caller, the Host, decides everything else about it.
 package execute

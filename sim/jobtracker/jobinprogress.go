@@ -14,7 +14,7 @@ import (
 type jobInProgress struct {
 	scheduler.Job
 	cluster *cluster
-	host    jobHost
+	jt      *JobTracker
 	spec    *workload.Job
 	conf    jobConf
 	work    *execute.Job
@@ -64,26 +64,17 @@ type standing struct {
 // openCounts are what a job adds to the counts of the whole cluster.
 type openCounts struct{ remaining, unspent [2]int }
 
-// jobHost is the part of the JobTracker that a job calls.
-type jobHost interface {
-	assign(a *attempt)     // launches the attempt on its tracker
-	orderKills(node int32) // the tracker asks at its next heartbeat which attempts to kill
-	initialised(j *jobInProgress)
-	readAlways(a *attempt) // the state of the attempt depends on others from now on
-	oldEnough(id int32)    // tasks of the job may be speculated from now on
-	jobEnded(j *jobInProgress, how workload.State)
-}
-
 var _ scheduler.Launcher = (*jobInProgress)(nil)
 
 // newJob adds a job at its submission.
-func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, error) {
+func newJob(jt *JobTracker, id int, conf jobConf) (*jobInProgress, error) {
+	c := &jt.cluster
 	spec := &c.Question.Jobs[id]
 	work, err := c.Exec.NewJob(id, spec)
 	if err != nil {
 		return nil, err
 	}
-	j := &jobInProgress{cluster: c, host: host, spec: spec, conf: conf, work: work}
+	j := &jobInProgress{cluster: c, jt: jt, spec: spec, conf: conf, work: work}
 	j.tasks.service = c.protocol.serviceTasks && !spec.NoSetupCleanup
 	j.Job = scheduler.Job{
 		ID: id, Name: spec.ID, User: spec.User, Pool: spec.Pool, Queue: spec.Queue, Priority: spec.Priority,
@@ -127,7 +118,7 @@ func (j *jobInProgress) Init() {
 	j.slowstart = c.protocol.slowstart(j.conf.slowstart, j.Tasks[workload.Map])
 	j.updateSlowstart()
 	j.settleNeeds()
-	j.host.initialised(j)
+	j.jt.initialised(j)
 	if !j.tasks.service {
 		j.start()
 	}
@@ -259,7 +250,7 @@ func (j *jobInProgress) anyLags(k workload.Kind) bool {
 		return true
 	}
 	if !s.timerSet {
-		s.setTimer(int32(j.ID), j.host.oldEnough)
+		s.setTimer(int32(j.ID), j.jt.oldEnough)
 	}
 	return false
 }
@@ -313,7 +304,7 @@ func (j *jobInProgress) finish(how workload.State) {
 	j.outcome.State = how
 	j.outcome.Finish = j.cluster.Now().Duration()
 	j.settleNeeds()
-	j.host.jobEnded(j, how)
+	j.jt.jobEnded(j, how)
 }
 
 // release removes a job that has ended once none of its attempts runs.

@@ -39,7 +39,7 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 			if !wasComplete && !wasPending {
 				t.committer = own
 			} else {
-				j.host.orderKills(a.heldBy)
+				j.jt.orderKills(a.heldBy)
 			}
 			j.speculation.follow(t)
 			return // as in Hadoop, without the progress
@@ -122,7 +122,7 @@ func (j *jobInProgress) giveUp(t *taskInProgress) {
 // killActive kills the active attempts of a task.
 func (j *jobInProgress) killActive(t *taskInProgress) {
 	for _, a := range t.active {
-		j.host.orderKills(a.heldBy)
+		j.jt.orderKills(a.heldBy)
 	}
 }
 

@@ -1,3 +1,20 @@
+// Package jobtracker is the master of MRv1: the JobTracker, its TaskTrackers and the
+// tasks of the jobs.
+//
+//	a tracker beats (tasktracker, heartbeats)
+//	  └─> JobTracker.heartbeat
+//	        ├─ takeReport    what has ended      ──> jobInProgress.updateStatus (jobstatus)
+//	        ├─ assignTasks   set-up, clean-up, then the policy ──> jobInProgress.LaunchMap (launch)
+//	        │                                          pending tasks: mapcache, tasklists
+//	        │                                          lagging ones:  speculation, taskqueue
+//	        ├─ giveKills     attempts whose task has ended
+//	        └─ permitCommits attempts that asked to commit
+//	      <─ the tracker starts attempts in its slots ──> sim/execute
+//
+// The JobTracker knows of an event only from the heartbeat that reports it, as in
+// Hadoop, so everything that it has counted may differ from what is on the trackers.
+// Heartbeats at which nothing could happen are not simulated: reports says which
+// matter, in two forms, with heartbeats and for the release ideal without.
 package jobtracker
 
 import (
@@ -199,7 +216,7 @@ func permission(t *taskTracker, pending engine.Time) (ask, done engine.Time) {
 	return ask, ask + engine.At(t.cluster.Question.Cluster.Costs.Commit)
 }
 
-// assign implements jobHost.
+// assign launches an attempt on its tracker.
 func (jt *JobTracker) assign(a *attempt) {
 	t := &jt.trackers[a.Node]
 	t.launch(a)
@@ -208,8 +225,7 @@ func (jt *JobTracker) assign(a *attempt) {
 	}
 }
 
-// orderKills implements jobHost: it makes sure that the tracker's next
-// heartbeat is simulated.
+// orderKills makes a tracker ask at its next heartbeat which attempts to kill.
 func (jt *JobTracker) orderKills(node int32) {
 	if t := &jt.trackers[node]; !t.lost && !t.killsPending {
 		t.killsPending = true
@@ -217,28 +233,30 @@ func (jt *JobTracker) orderKills(node int32) {
 	}
 }
 
-// readAlways implements jobHost.
+// readAlways makes a tracker read an attempt at each heartbeat, because its state
+// depends on others from now on.
 func (jt *JobTracker) readAlways(a *attempt) {
 	t := &jt.trackers[a.Node]
 	h := &t.held[slices.IndexFunc(t.held, func(h heldAttempt) bool { return h.attempt == a })]
 	h.changes, h.certain, t.reads = 0, false, true
 }
 
-// initialised implements jobHost.
+// initialised makes sure that the policy looks at a job when it is old enough for
+// speculation.
 func (jt *JobTracker) initialised(j *jobInProgress) {
 	if s := &j.speculation; s.tracked != [2]bool{} {
 		jt.ticks.need(s.from)
 	}
 }
 
-// oldEnough implements jobHost.
+// oldEnough lets tasks of a job be speculated from now on.
 func (jt *JobTracker) oldEnough(id int32) {
 	jt.moment = beforeHeartbeats
 	jt.jobs[id].settleNeeds()
 	jt.reports.offer()
 }
 
-// jobEnded implements jobHost: it takes a job off the list.
+// jobEnded takes a job off the list.
 func (jt *JobTracker) jobEnded(j *jobInProgress, how workload.State) {
 	jt.Ended++
 	at, _ := slices.BinarySearchFunc(jt.active, j.ID, func(x *jobInProgress, id int) int { return x.ID - id })
@@ -313,7 +331,7 @@ func (jt *JobTracker) newJob(id int) *jobInProgress {
 	if err != nil {
 		panic(err) // the question's configurations were checked before
 	}
-	j, err := newJob(&jt.cluster, jt, id, conf)
+	j, err := newJob(jt, id, conf)
 	if err != nil {
 		panic(err)
 	}

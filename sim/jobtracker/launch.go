@@ -145,7 +145,7 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 	}
 	j.RunningTasks[k]++
 	j.traceLaunch(a)
-	j.host.assign(a)
+	j.jt.assign(a)
 	j.settleNeeds()
 	countWaves(j, k)
 }
@@ -210,7 +210,7 @@ func (j *jobInProgress) launchSetupOrCleanup(tracker int32, k, kind workload.Kin
 	*launched = true
 	a := j.addAttempt(t, tracker)
 	j.settleNeeds()
-	j.host.assign(a)
+	j.jt.assign(a)
 	return true
 }
 
@@ -231,7 +231,7 @@ func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
 	t.active = append(t.active, own)
 	j.recount(t)
 	j.settleNeeds()
-	j.host.assign(a)
+	j.jt.assign(a)
 	return true
 }
 
@@ -263,7 +263,7 @@ func (j *jobInProgress) Attempts(k workload.Kind) []scheduler.Attempt {
 			}
 			list = append(list, scheduler.Attempt{Start: a.Start.Duration(), Kill: func() {
 				a.killOrder = true
-				j.host.orderKills(a.heldBy)
+				j.jt.orderKills(a.heldBy)
 			}})
 		}
 	}

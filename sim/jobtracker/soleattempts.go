@@ -146,7 +146,7 @@ func (s *speculation) record(a *attempt) {
 	t.attempts, t.active = append(t.attempts, a), append(t.active, a)
 	a.task, a.heldBy, a.status, a.watched, a.progress = t, a.Node, running, true, float32(t.progress)
 	s.tasks.setRef(a.Kind, a.Task, t.ref+firstRef)
-	s.job.host.readAlways(a)
+	s.job.jt.readAlways(a)
 }
 
 // reportProgress takes note of the progress of the sole attempts on a tracker, in the

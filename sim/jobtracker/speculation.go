@@ -1,8 +1,6 @@
 package jobtracker
 
 import (
-	"slices"
-
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/run"
 	"github.com/slotwave/slotwave/workload"
@@ -225,39 +223,13 @@ func (b *mapsByHost) sort(s *speculation, l launched) {
 
 // sortAll does the same for all maps that run.
 func (b *mapsByHost) sortAll(s *speculation) {
-	b.sorted = true
-	b.nodes, b.racks = make(map[int32][]launched), make([]taskQueue, s.racks+1)
+	b.sorted, b.nodes, b.racks = true, make(map[int32][]launched), make([]taskQueue, s.racks+1)
 	for i := range b.racks {
 		b.racks[i].running = s
 	}
-	members := s.running[workload.Map].members
-	var onNodes []uint64 // node and member, to be sorted as one number
-	for i, l := range members {
-		if _, runs := s.bound(workload.Map, l); !runs {
-			continue
-		}
-		hosts := s.hosts.Of(l.task)
-		if len(hosts) == 0 {
-			b.unplaced.add(l)
-		}
-		for _, h := range hosts {
-			onNodes = append(onNodes, uint64(uint32(h.Node))<<32|uint64(i))
-			b.racks[h.Rack].append(l)
-		}
-	}
-	for i := range b.racks {
-		if b.racks[i].members != nil {
-			b.racks[i].grow()
-		}
-	}
-	slices.Sort(onNodes)
-	onNodes = slices.Compact(onNodes)
-	lists, from := make([]launched, len(onNodes)), 0
-	for i, x := range onNodes {
-		lists[i] = members[uint32(x)]
-		if i+1 == len(onNodes) || onNodes[i+1]>>32 != x>>32 {
-			b.nodes[int32(x>>32)] = lists[from : i+1 : i+1]
-			from = i + 1
+	for _, l := range s.running[workload.Map].members {
+		if _, runs := s.bound(workload.Map, l); runs {
+			b.sort(s, l)
 		}
 	}
 }

@@ -26,29 +26,31 @@ const (
 
 // attempt is one execution on a tracker. A task clean-up is a separate
 // execution that carries the identity of the attempt it cleans up after. It is
-// laid out for the cache: what few attempts use comes last.
+// laid out for the cache: what a report of its progress reads lies in two lines, and
+// what few attempts use comes last.
 type attempt struct {
-	execute.Attempt
 	job  *jobInProgress
 	task *taskInProgress // nil: the task has run once so far, and needs no record
 
-	runnable engine.Time // when the task could first have been launched
-	ref      uint32
-	slot     int32
-	index    int32         // in soleAttempts.progress, if it is followed
-	member   int32         // in speculation.running, likewise
-	width    int32         // slots held
-	onSlot   workload.Kind // type of slot: map or reduce
-	status   taskState     // of the identity; not used in a clean-up
-	released bool          // its slot is free again
-	reported bool          // its end has been reported
-	occupies bool          // the JobTracker counts it as holding a slot
-	closed   bool          // to be killed because its task has ended
-	watched  bool          // its progress matters
+	runnable  engine.Time // when the task could first have been launched
+	ref       uint32
+	slot      int32
+	index     int32         // in soleAttempts.progress, if it is followed
+	member    int32         // in speculation.running, likewise
+	width     int32         // slots held
+	heldBy    int32         // tracker that runs it now, or its clean-up
+	progress  float32       // as last reported, if it is watched
+	onSlot    workload.Kind // type of slot: map or reduce
+	status    taskState     // of the identity; not used in a clean-up
+	released  bool          // its slot is free again
+	reported  bool          // its end has been reported
+	occupies  bool          // the JobTracker counts it as holding a slot
+	closed    bool          // to be killed because its task has ended
+	watched   bool          // its progress matters
+	killOrder bool          // preemption will kill it, until the tracker reports the kill
 
-	killOrder   bool        // preemption will kill it, until the tracker reports the kill
-	progress    float32     // as last reported
-	heldBy      int32       // tracker that runs it now, or its clean-up
+	execute.Attempt
+
 	firstReport engine.Time // the heartbeat after assignment
 	cleans      *attempt    // attempt that a task clean-up belongs to
 }

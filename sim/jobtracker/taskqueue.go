@@ -43,22 +43,15 @@ type launched struct{ task, times int32 }
 // ended is the bound of a task that will not be speculated.
 var ended = float32(math.Inf(1))
 
+// add adds a task. A split with several hosts in a rack occurs several times in a row.
 func (q *taskQueue) add(m launched) {
 	if len(q.members) == len(q.low)/2 {
 		q.grow()
 	}
-	if n := len(q.members); q.append(m) > n {
-		q.bound(n, 0)
-	}
-}
-
-// append adds a task without a bound, and returns the number of members. A split with
-// several hosts in a rack occurs several times in a row.
-func (q *taskQueue) append(m launched) int {
 	if n := len(q.members); n == 0 || q.members[n-1] != m {
 		q.members = append(q.members, m)
+		q.bound(n, 0)
 	}
-	return len(q.members)
 }
 
 // grow makes room. It first removes the tasks that have ended.

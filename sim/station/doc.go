@@ -31,7 +31,7 @@
 // Very many flows pass the uplinks of racks, and each of them depends on all
 // others. Such a link is a trunk ([Network.NewTrunk]): when it is crowded it knows
 // the flows that pass the same trunks as one route, and tells the route of a change. The flows
-// hear of it when it can change what limits one of them. With [Network.Slack] a
+// learn of it when it can change what limits one of them. With [Network.Slack] a
 // trunk also leaves out changes that are too small to matter.
 //
 // A disk that flows pass through is a link whose capacity follows a Curve. On a

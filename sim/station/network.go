@@ -19,7 +19,7 @@ import (
 // where the limit of a flow is the lowest level elsewhere on its path, or its
 // cap. A link is solved again only when its own equation has changed, so that a
 // change spreads only where rates change. Flows that pass the same trunks form a
-// route, which a trunk tells as one.
+// route, which a trunk informs as one.
 type Network struct {
 	// Slack is the fraction of its capacity by which the flows of a link may miss
 	// it before its level is computed again; 0: exact. A small slack saves much
@@ -72,13 +72,13 @@ type Link struct {
 
 	clock         // clock of the flows it limits, in work for weight 1
 	legs  []leg   // of routes, if it is a trunk
-	width float64 // change of a route's level that need not be told for each flow
+	width float64 // change of a route's level that need not be passed on to each flow
 }
 
 // crossing is the use of a link by a flow.
 type crossing struct {
 	load  float64
-	limit float64 // the lowest level of the flow's other links, and its cap, as far as told
+	limit float64 // the lowest level of the flow's other links, and its cap, as far as known
 	flow  *Flow
 	hop   int32
 	alone bool // the flow has no other link and no cap, and its clock
@@ -90,7 +90,7 @@ type Hop struct {
 	Cost float64 // link capacity per unit of the flow
 
 	limit float64 // of the crossing, without the route
-	told  float64 // level of the flow's route when the link last heard of it
+	seen  float64 // level of the flow's route when the link last read it
 	slot  int32   // index among the link's crossings, or none
 	write bool    // onto a disk
 }
@@ -368,7 +368,7 @@ func (l *Link) join(f *Flow, hop int32) {
 		if l.lazy() {
 			l.ask()
 		}
-		h.told = f.route.level
+		h.seen = f.route.level
 		l.routed++
 		l.least += float64(x.load * l.width)
 		l.most -= float64(x.load * l.width)
@@ -553,13 +553,13 @@ func (l *Link) touch(f *Flow) {
 	}
 }
 
-// lazy reports whether the link is told only of limits above those it knows. It is
+// lazy reports whether the link learns only of limits above those it knows. It is
 // not full, so its level holds if it does with limits that are too high.
 func (l *Link) lazy() bool {
 	return math.IsInf(l.level, 1) && l.routed == 0 && (!l.trunk || len(l.legs) == 0)
 }
 
-// ask reads the limits that the link was not told: all if it is not full, or else
+// ask reads the limits that the link does not know: all if it is not full, or else
 // those of the flows it limits. It reports whether any of them is new.
 func (l *Link) ask() (changed bool) {
 	full := !math.IsInf(l.level, 1)
@@ -586,7 +586,7 @@ func (l *Link) holds() bool { return l.excess >= l.least && l.excess <= l.most }
 
 // settleAt sets how far the excess may move. Of a link that is not full the
 // flows may ask for less at will, and for more up to the capacity. Half of what
-// is allowed is kept for changes of routes that are not told.
+// is allowed is kept for changes of routes that are not passed on.
 func (l *Link) settleAt(excess, free, load float64) {
 	l.excess, l.width = excess, 0
 	var allowed float64
@@ -665,13 +665,13 @@ func (l *Link) hearRoutes() {
 		x := &l.crossings[i]
 		if r := x.flow.route; r != nil {
 			h := &x.flow.Hops[x.hop]
-			h.told = r.level
-			x.limit = min(h.limit, h.told)
+			h.seen = r.level
+			x.limit = min(h.limit, h.seen)
 		}
 	}
 }
 
-// narrowRoutes tells the routes which changes of their level matter to the link.
+// narrowRoutes says to the routes which changes of their level matter to the link.
 func (l *Link) narrowRoutes() {
 	if l.routed == 0 {
 		return
@@ -836,8 +836,8 @@ func (l *Link) permit(f *Flow, h *Hop) {
 func (l *Link) restrict(f *Flow, h *Hop) {
 	limit := h.limit
 	if f.route != nil {
-		h.told = f.route.level
-		limit = min(limit, h.told)
+		h.seen = f.route.level
+		limit = min(limit, h.seen)
 	}
 	x := &l.crossings[h.slot]
 	was := x.limit

@@ -11,7 +11,7 @@ import (
 const mostTrunks = 4
 
 // manyFlows is the usual number of flows from which on routes save time: with fewer
-// it is quicker to tell each flow.
+// it is quicker to inform each flow.
 const manyFlows = 100
 
 type trunks [mostTrunks]*Link
@@ -20,7 +20,7 @@ type trunks [mostTrunks]*Link
 // flow, except those that other links limit to less. To these other links the
 // trunks of a route are one link, whose level is the lowest of the trunks.
 //
-// A change of the level is told to the flows only when it can change the limit
+// A change of the level is passed on to the flows only when it can change the limit
 // of one of them.
 type route struct {
 	clock   // of the flows that a trunk limits
@@ -305,12 +305,12 @@ func (r *route) update() {
 		r.net.rerated = append(r.net.rerated, r)
 	}
 	if low < r.low || low > r.high {
-		r.tell()
+		r.inform()
 	}
 }
 
-// tell informs the flows and their other links of the level.
-func (r *route) tell() {
+// inform passes the level on to the flows and their other links.
+func (r *route) inform() {
 	r.low, r.high = math.Inf(-1), math.Inf(1)
 	for i := 0; i < len(r.members); {
 		f, limit := r.members[i].flow, r.members[i].limit
@@ -323,7 +323,7 @@ func (r *route) tell() {
 		}
 		for k := range f.Hops {
 			if h := &f.Hops[k]; h.slot != none {
-				h.Link.hear(f, h)
+				h.Link.readLevel(f, h)
 			}
 		}
 		if i < len(r.members) && r.members[i].flow == f {
@@ -332,29 +332,29 @@ func (r *route) tell() {
 	}
 }
 
-// hear reads the level of the route of a flow.
-func (l *Link) hear(f *Flow, h *Hop) {
+// readLevel reads the level of the route of a flow.
+func (l *Link) readLevel(f *Flow, h *Hop) {
 	x := &l.crossings[h.slot]
-	h.told = f.route.level
+	h.seen = f.route.level
 	was := x.limit
-	x.limit = min(h.limit, h.told)
+	x.limit = min(h.limit, h.seen)
 	if min(was, x.limit) < l.level {
 		l.shift(float64(x.load * (min(x.limit, l.level) - min(was, l.level))))
 	}
 	f.route.narrow(l, h)
 }
 
-// narrow keeps between low and high only levels that a link need not hear of.
+// narrow keeps between low and high only levels that a link need not know of.
 func (r *route) narrow(l *Link, h *Hop) {
 	switch {
-	case h.limit < h.told:
+	case h.limit < h.seen:
 		r.low = max(r.low, h.limit)
-	case h.told >= l.level:
+	case h.seen >= l.level:
 		r.low = max(r.low, l.level)
 	default:
-		r.high = min(r.high, h.told+l.width)
+		r.high = min(r.high, h.seen+l.width)
 		if !math.IsInf(l.level, 1) {
-			r.low = max(r.low, h.told-l.width)
+			r.low = max(r.low, h.seen-l.width)
 		}
 	}
 }
