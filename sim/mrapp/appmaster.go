@@ -251,11 +251,12 @@ func (a *AppMaster) finish() {
 	a.unregister()
 }
 
-// unregister asks each second until the ResourceManager agrees. Then the process
-// sleeps for 5 s (MRAppMaster.shutDownJob) and exits.
+// unregister asks at the interval of heartbeats until the ResourceManager agrees
+// (RMCommunicator.doUnregistration). Then the process sleeps for 5 s
+// (MRAppMaster.shutDownJob) and exits.
 func (a *AppMaster) unregister() {
 	if !a.master.Unregister(a.record.State == workload.Succeeded) {
-		a.after(second, a.unregister)
+		a.after(a.job.Settings.Heartbeat, a.unregister)
 		return
 	}
 	a.record.Unregistered = a.master.Now()

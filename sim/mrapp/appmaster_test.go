@@ -523,3 +523,11 @@ func TestProgressBeforeTheFirstReport(t *testing.T) {
 	l.run(20 * time.Second)
 	want(t, "at its report", l.am.progress(x), "0.16666667")
 }
+
+// Unregistering is asked again after an interval of heartbeats.
+func TestUnregistersAtTheHeartbeatInterval(t *testing.T) {
+	l := newLab(t, 0)
+	l.job.Settings.Heartbeat = 3 * second
+	l.run(time.Minute)
+	want(t, "job", *l.record, "{0s 0s 500ms 3.5s false SUCCEEDED}")
+}

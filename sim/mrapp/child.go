@@ -310,5 +310,5 @@ func (j *Job) reportInterval() engine.Time {
 	if j.Release.Progress > 0 {
 		return j.Release.Progress
 	}
-	return j.Settings.Timeout / 100
+	return j.Settings.Progress
 }

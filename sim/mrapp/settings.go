@@ -27,7 +27,8 @@ type Settings struct {
 	ReduceAttempts     int
 	MapFailures        int // percent of the maps that may fail
 	ReduceFailures     int
-	Timeout            engine.Time // mapreduce.task.timeout
+	Progress           engine.Time // mapreduce.task.progress-report.interval; unset: a hundredth of mapreduce.task.timeout
+	Heartbeat          engine.Time // yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms
 	Recovery           bool        // yarn.app.mapreduce.am.job.recovery.enable
 	Uber               bool
 	UberMaps           int
@@ -40,7 +41,6 @@ type Settings struct {
 type SpeculationSettings struct {
 	Maps, Reduces   bool
 	Estimator       Estimator
-	SlowTask        float32     // threshold of slow tasks, in standard deviations
 	AfterNone       engine.Time // pause after a pass that launched nothing
 	AfterSome       engine.Time
 	CapRunning      float64 // speculative tasks as a share of the running ones
@@ -135,7 +135,8 @@ func ReadSettings(conf workload.Conf) (Settings, error) {
 		ReduceAttempts:     r.whole("mapreduce.reduce.maxattempts", 4),
 		MapFailures:        r.whole("mapreduce.map.failures.maxpercent", 0),
 		ReduceFailures:     r.whole("mapreduce.reduce.failures.maxpercent", 0),
-		Timeout:            r.in(time.Millisecond, "mapreduce.task.timeout", 600000),
+		Progress:           r.in(time.Millisecond, "mapreduce.task.progress-report.interval", r.whole("mapreduce.task.timeout", 600000)/100),
+		Heartbeat:          r.in(time.Millisecond, "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", 1000),
 		Recovery:           r.truth("yarn.app.mapreduce.am.job.recovery.enable", true),
 		Uber:               r.truth("mapreduce.job.ubertask.enable", false),
 		UberMaps:           r.whole("mapreduce.job.ubertask.maxmaps", 9),
@@ -152,13 +153,12 @@ func (r *reader) speculation() SpeculationSettings {
 		Maps:            r.truth("mapreduce.map.speculative", true),
 		Reduces:         r.truth("mapreduce.reduce.speculative", true),
 		Estimator:       r.estimator(),
-		SlowTask:        float32(r.number("mapreduce.job.speculative.slowtaskthreshold", 1)),
 		AfterNone:       r.in(time.Millisecond, "mapreduce.job.speculative.retry-after-no-speculate", 1000),
 		AfterSome:       r.in(time.Millisecond, "mapreduce.job.speculative.retry-after-speculate", 15000),
 		CapRunning:      r.number("mapreduce.job.speculative.speculative-cap-running-tasks", 0.1),
 		CapTotal:        r.number("mapreduce.job.speculative.speculative-cap-total-tasks", 0.01),
 		Minimum:         r.whole("mapreduce.job.speculative.minimum-allowed-tasks", 10),
-		Smoothing:       r.in(time.Millisecond, smooth+"exponential.smooth.lambda.ms", 60000),
+		Smoothing:       r.in(time.Millisecond, smooth+"exponential.smooth.lambda-ms", 60000),
 		SmoothTime:      !r.truth(smooth+"exponential.smooth.rate", true),
 		SimpleSmoothing: r.in(time.Millisecond, smooth+"simple.exponential.smooth.lambda-ms", 120000),
 		SimpleSkip:      r.whole(smooth+"simple.exponential.smooth.skip-initials", 24),
@@ -176,7 +176,7 @@ type Release struct {
 	// and a failed task's output is aborted.
 	FinishAtDone bool
 
-	// Progress is how often a child reports; 0: a hundredth of the task timeout (3.3).
+	// Progress is how often a child reports; 0: as the job sets it (3.3).
 	Progress engine.Time
 
 	// ScheduledReduces subtracts the reduces that are asked for from the headroom when
