@@ -33,8 +33,6 @@ type yarnCase struct {
 		VCores   json.RawMessage
 		Slowness []float64
 		Dies     map[string]int64 `json:"dies_ms"`
-
-		FailAfter []int64 `json:"fail_after_ms"` // by node; 0 or missing: never
 	}
 	Scheduler struct {
 		Type       string
@@ -56,26 +54,8 @@ type yarnJob struct {
 	AM                yarnSize
 	Heartbeat         int64 `json:"heartbeat_ms"`
 	Properties        map[string]any
-	Maps              struct {
-		yarnSize
-		Count      int
-		MS         []int64
-		Retry      []int64 `json:"retry_ms"`
-		Hosts      [][]string
-		Fail       map[string][]int64
-		RackFactor float64 `json:"rack_factor"`
-		OffFactor  float64 `json:"off_factor"`
-		Bytes      int64
-	}
-	Reduces struct {
-		yarnSize
-		Count   int
-		Shuffle []int64 `json:"shuffle_ms"`
-		Sort    []int64 `json:"sort_ms"`
-		Reduce  []int64 `json:"reduce_ms"`
-		Fail    map[string][]int64
-	}
-	Tasks []struct {
+	Maps, Reduces     yarnSize
+	Tasks             []struct {
 		Count    int
 		Priority int32
 		yarnSize

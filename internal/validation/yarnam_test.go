@@ -9,9 +9,12 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/mrapp"
 	sim "github.com/slotwave/slotwave/sim/yarn"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // fedMaster is a ResourceManager that answers what was recorded, whatever it is asked.
@@ -241,6 +244,114 @@ func (m *fedMaster) Exit() {
 	m.ends[m.job+" "+m.generation+"1"] = inMs(m.Now())
 }
 
+// question is the question of run 1 of a case, as slotwave reads it.
+func (c *yarnCase) question(t *testing.T) *model.WhatIf {
+	f, err := scenarios.Open(filepath.Join(c.folder, "case.json"), "run=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Scenario(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &s.Runs[0].Question
+}
+
+// mapreduce makes a job of a case for its ApplicationMaster.
+func (c *yarnCase) mapreduce(t *testing.T, q *model.WhatIf, x *mrapp.Executor, id int, recorder mrapp.Recorder) *mrapp.Job {
+	j, spec := &c.Jobs[id], &q.Jobs[id]
+	release, err := mrapp.FindRelease(q.Cluster.Hadoop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := mrapp.ReadSettings(spec.Conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := &mrapp.Job{
+		ID: id, Spec: spec, Topology: execute.NewTopology(&q.Cluster), Hosts: make([][]int32, spec.Maps.Count),
+		MapSize: j.Maps.resource(), ReduceSize: j.Reduces.resource(), AMSize: j.AM.resource(), BlockBytes: 128 << 20,
+		Settings: settings, Release: release, Executor: x, Recorder: recorder,
+		Costs: mrapp.Costs{
+			Setup: c.cost("setup_ms"), Commit: c.cost("commit_ms"), Exit: c.cost("exit_ms"), Abort: c.cost("task_abort_ms"),
+			JobCommit: c.cost("job_commit_ms"), AMExit: c.cost("am_exit_ms"),
+		},
+	}
+	for i := range spec.Maps.Splits {
+		for _, h := range spec.Maps.Splits[i].Hosts {
+			job.Hosts[i] = append(job.Hosts[i], nodeOf(h))
+		}
+	}
+	return job
+}
+
+// played is what came of the MapReduce jobs of a run.
+type played struct {
+	attempts map[string]string
+	jobs     map[string]string
+}
+
+func newPlayed() played { return played{map[string]string{}, map[string]string{}} }
+
+// playedJob records one attempt of an ApplicationMaster in the words of the record.
+type playedJob struct {
+	played
+	job    string
+	prefix string // of its containers
+}
+
+func (p playedJob) Attempt(r mrapp.AttemptRecord) {
+	container := p.prefix + strconv.Itoa(int(r.Container))
+	if r.Container == 0 {
+		container = "am"
+	}
+	locality, state := "", ""
+	if r.Kind == workload.Map {
+		locality = r.Locality.String()
+	}
+	if r.State != workload.Running {
+		state = r.State.String()
+	}
+	key := fmt.Sprintf("%s %s %d %d", p.job, r.Kind, r.Task, r.Attempt)
+	p.attempts[key] = strings.Join([]string{
+		container, host(r.Node), locality, inMs(r.Launched), inMs(r.Begun), inMs(r.MapsKnown), inMs(r.Pending), inMs(r.Done), state,
+	}, ",")
+}
+
+func (p playedJob) Job(r mrapp.JobRecord) {
+	uber := ""
+	if r.Uber {
+		uber = "1"
+	}
+	p.jobs[p.job] = strings.Join([]string{inMs(r.Inited), inMs(r.Finished), inMs(r.Unregistered), uber, r.State.String()}, " ")
+}
+
+// compare holds attempts and jobs of a run against the record.
+func (p played) compare(t testing.TB, c *yarnCase, run int, attempts, jobs *difference) {
+	folder := filepath.Join(c.folder, fmt.Sprint("run", run))
+	for _, row := range readTable(t, filepath.Join(folder, "attempts.csv.gz")) {
+		key := fmt.Sprintf("%s %s %s %s", row["job"], row["kind"], row["index"], row["attempt"])
+		want := strings.Join([]string{
+			row["container"], row["node"], row["locality"], row["launch_ms"], row["begin_ms"], row["maps_known_ms"], row["commit_pending_ms"], row["done_ms"], row["state"],
+		}, ",")
+		attempts.row(key+": "+p.attempts[key], key+": "+want)
+		delete(p.attempts, key)
+	}
+	for key, row := range p.attempts {
+		attempts.row(key+": "+row, "")
+	}
+	mapreduce := map[string]bool{}
+	for _, j := range c.Jobs {
+		mapreduce[j.Name] = true
+	}
+	for _, row := range readTable(t, filepath.Join(folder, "jobs.csv")) {
+		if mapreduce[row["job"]] {
+			want := strings.Join([]string{row["inited_ms"], row["finish_ms"], row["unregistered_ms"], row["uber"], row["state"]}, " ")
+			jobs.row(row["job"]+": "+p.jobs[row["job"]], row["job"]+": "+want)
+		}
+	}
+}
+
 // feed replays the ApplicationMasters of run 1 of a case; nil: it has none of MapReduce.
 func feed(t *testing.T, folder string) *fedCase {
 	f := &fedCase{
@@ -269,7 +380,11 @@ func feed(t *testing.T, folder string) *fedCase {
 			f.lostAt[node] = engine.Time(at) * ms
 		}
 	}
-	q, x := f.executor(t, f.Engine)
+	q := f.question(t)
+	x, err := mrapp.NewExecutor(q, f.Engine)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range f.Jobs {
 		f.start(t, q, x, i)
 	}
