@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // fork runs a scenario twice: as it is, and with settings that change at a given
@@ -83,7 +85,7 @@ func (k *fork) over(t *table, values any) any {
 			continue
 		}
 		values = over
-		t.set = append(t.set, s.text)
+		t.set = append(t.set, workload.WithoutSecrets(s.text))
 		t.relocate(values, s.value, "", -len(t.set))
 	}
 	return values

@@ -64,6 +64,8 @@ type Reading struct {
 	Format   string   // instead of what the content looks like
 	Topology string   // file with the machines, read beside the histories
 	Jobs     []string // patterns of ids or names of the jobs to take
+
+	Anonymise bool // give users, jobs, queues, pools, paths and machines new names
 }
 
 // setting is one --set KEY=VALUE.
@@ -224,7 +226,7 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 		return nil, fmt.Errorf("%s:%d: scenario: a study has this key: want a scenario, or slotwave %s %s", f.name, t.lines["scenario"], verb, f.name)
 	}
 	for i, s := range f.set {
-		t.set = append(t.set, s.text)
+		t.set = append(t.set, workload.WithoutSecrets(s.text))
 		if vary, ok := s.value["vary"].(map[string]any); ok {
 			for _, key := range slices.Sorted(maps.Keys(vary)) {
 				for _, path := range varied(t.values, key) {

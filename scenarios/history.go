@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
@@ -68,6 +69,9 @@ func (f *File) replayOf(name string) {
 	f.slug = slugOf(cut(slugOf(slug), 57) + "-replay")
 	f.folder = "."
 	f.simulatedWith(name)
+	if f.reading.Anonymise {
+		f.slug, base = "history-replay", "a history"
+	}
 	f.data = fmt.Appendf(nil, "title = %s\n[workload]\ntrace = %s\n", workload.TOMLText("Replay of "+base), workload.TOMLText(name))
 }
 
@@ -116,7 +120,10 @@ func (r *Reading) Open(paths ...string) (*workload.History, error) {
 	if err != nil {
 		return nil, plain(err)
 	}
-	return h, r.choose(h)
+	if err := r.choose(h); err != nil {
+		return h, err
+	}
+	return r.named(h), nil
 }
 
 // Each passes the jobs that were asked for to f, one by one, and returns the rest of
@@ -125,18 +132,39 @@ func (r *Reading) Each(paths []string, f func(*workload.HistoryJob) error) (*wor
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	all, taken := 0, 0
+	all, taken, names := 0, 0, newNames()
 	h, err := trace.ReadOptions{Format: r.Format}.Each(r.withTopology(paths), func(j *workload.HistoryJob) error {
 		if all++; !r.takes(j.ID, j.Name) {
 			return nil
 		}
 		taken++
+		if r.Anonymise {
+			renamed := names.Job(j)
+			j = &renamed
+		}
 		return f(j)
 	})
 	if err == nil && all > 0 && taken == 0 {
 		err = r.noMatch(all)
 	}
-	return h, err
+	if err != nil {
+		return h, err
+	}
+	return r.named(h), nil
+}
+
+// newNames are those for all histories of one call: equal names become equal ones.
+func newNames() *workload.Names { return &workload.Names{Seed: workload.Seed(1).Named("names")} }
+
+// named returns the history with new names, if they are wanted.
+func (r *Reading) named(h *workload.History) *workload.History {
+	if !r.Anonymise {
+		return h
+	}
+	if release, known := model.ReleaseOf(h.Common()); known {
+		h.Release = release
+	}
+	return h.Anonymise(newNames())
 }
 
 func (r *Reading) withTopology(paths []string) []string {
@@ -213,7 +241,7 @@ func (f *File) changed() []string {
 	var list []string
 	for i := range f.set {
 		if s := &f.set[i]; !s.asRecorded() {
-			list = append(list, s.text)
+			list = append(list, workload.WithoutSecrets(s.text))
 		}
 	}
 	return list

@@ -118,7 +118,11 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	for _, in := range read.inputs {
 		s.note(in)
 	}
-	h, err := l.choose(read.history, &f.reading, leaveOut)
+	reading := f.reading
+	if reading.Anonymise {
+		reading.Jobs = nil // they were chosen by their old names
+	}
+	h, err := l.choose(read.history, &reading, leaveOut)
 	if err != nil {
 		t.fail(0, "%v", err)
 		l.failed = true
@@ -381,6 +385,12 @@ func (f *File) trace(names []string, format string) *openedTrace {
 		}
 		t.history.Topology = machines.Topology
 		t.inputs = append(t.inputs, Input{Name: f.reading.Topology})
+	}
+	if f.reading.Anonymise {
+		if t.err = f.reading.choose(t.history); t.err != nil {
+			return t
+		}
+		t.history = f.reading.named(t.history)
 	}
 	for _, p := range paths {
 		inputs, err := inputsUnder(options.FS, p)

@@ -185,6 +185,9 @@ func (s *Study) Manifest(b resultdir.Build, arguments []string) (resultdir.Manif
 	}
 	var err error
 	m.Inputs, err = Sums(s.Scenario.Inputs)
+	if s.Options.Reading.Anonymise {
+		m.Anonymise()
+	}
 	return m, err
 }
 

@@ -16,12 +16,13 @@ type Conf struct {
 	values map[string]string
 }
 
-// Set stores a property, replacing an earlier value under either name.
+// Set stores a property, replacing an earlier value under either name. It never stores
+// a password or another secret, so that no file holds one.
 func (c *Conf) Set(key, value string) {
 	if c.values == nil {
 		c.values = make(map[string]string)
 	}
-	c.values[Canonical(key)] = value
+	c.values[Canonical(key)] = withoutSecrets(key, value)
 }
 
 // Equal reports whether two configurations set the same properties to the same

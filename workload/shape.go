@@ -3,12 +3,9 @@ package workload
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -312,121 +309,4 @@ func (h *History) Shape(s *Shaping) error {
 		h.Swim, err = shape(h.Swim, s)
 	}
 	return err
-}
-
-// Names gives users, jobs and machines new names. The same name gets the same
-// new name for one seed. The zero Names is ready to use.
-type Names struct {
-	Seed  Seed
-	taken map[string]string // new name -> old
-	jobs  int
-}
-
-// of returns the new name of something; the empty name stays empty.
-func (n *Names) of(kind, old string) string {
-	if old == "" {
-		return ""
-	}
-	if n.taken == nil {
-		n.taken = make(map[string]string)
-	}
-	for try := 0; ; try++ {
-		name := kind + "-" + strconv.FormatUint(uint64(n.Seed.Named(kind).For(try).Named(old))>>24, 36)
-		if was, ok := n.taken[name]; !ok || was == old {
-			n.taken[name] = old
-			return name
-		}
-	}
-}
-
-// anonymise replaces the names of users, jobs, queues, pools, paths and
-// machines, and numbers the jobs anew. Of each configuration it keeps only
-// values that cannot identify anyone: numbers, sizes, truth values, Hadoop's
-// own classes and heap sizes.
-func anonymise[T any, P arrivalOf[T]](jobs []T, names *Names) []T {
-	return each(jobs, func(_ int, j *T) T { return P(j).anonymous(names) })
-}
-
-// Anonymise does the same to a history and its topology, and removes the date
-// of the record.
-func (h *History) Anonymise(names *Names) *History {
-	out := &History{
-		Epoch: h.Epoch, Jobs: anonymise(h.Jobs, names), Swim: anonymise(h.Swim, names), Site: harmless(h.Site), Release: h.Release,
-	}
-	out.Topology.Listed = h.Topology.Listed
-	for _, d := range h.Devices {
-		out.AddDevice(d.At, names.of("host", d.Node), d.Device, d.Busy)
-	}
-	if out.Epoch != Unknown {
-		out.Epoch = defaultEpoch
-	}
-	for _, r := range h.Topology.Racks {
-		rack := Rack{Name: names.of("rack", r.Name)}
-		for _, host := range r.Hosts {
-			rack.Hosts = append(rack.Hosts, names.of("host", host))
-		}
-		slices.Sort(rack.Hosts)
-		out.Topology.Racks = append(out.Topology.Racks, rack)
-	}
-	slices.SortFunc(out.Topology.Racks, func(a, b Rack) int { return cmp.Compare(a.Name, b.Name) })
-	return out
-}
-
-// id numbers jobs in order.
-func (n *Names) id() string {
-	n.jobs++
-	return fmt.Sprintf("job_201001010000_%04d", n.jobs)
-}
-
-func (j *SwimJob) anonymous(n *Names) SwimJob {
-	m := *j
-	m.ID, m.InputPath = n.id(), n.of("path", j.InputPath)
-	return m
-}
-
-func (j *HistoryJob) anonymous(n *Names) HistoryJob {
-	m := j.renamed(n.id())
-	m.Name, m.User, m.Pool, m.Queue = n.of("name", j.Name), n.of("user", j.User), n.of("pool", j.Pool), n.of("queue", j.Queue)
-	m.Conf, m.Error = harmless(j.Conf), ""
-	for i := range m.Tasks {
-		t := &m.Tasks[i]
-		t.Split.Hosts = n.hosts(t.Split.Hosts)
-		for k := range t.Attempts {
-			a := &t.Attempts[k]
-			a.Node, a.Rack, a.Pool = n.of("host", a.Node), n.of("rack", a.Rack), m.Pool
-			a.Tracker, a.Error = "", ""
-		}
-	}
-	return m
-}
-
-func (n *Names) hosts(list []string) []string {
-	if list == nil {
-		return nil
-	}
-	return each(list, func(_ int, h *string) string { return n.of("host", *h) })
-}
-
-// harmless keeps the properties whose values cannot identify anyone.
-func harmless(c Conf) Conf {
-	var kept Conf
-	for _, key := range slices.Sorted(maps.Keys(c.values)) {
-		value := strings.TrimSpace(c.values[key])
-		switch _, err := ParseBytes(value); {
-		case key == OriginalID || key == "mapred.fairscheduler.pool":
-			continue
-		case err == nil, value == "true", value == "false", strings.HasPrefix(value, "org.apache.hadoop.") && !strings.ContainsAny(value, ",/@ "):
-		default:
-			if _, err := strconv.ParseFloat(value, 64); err == nil {
-				break
-			}
-			mb := HeapMB(value)
-			if mb == Unknown {
-				continue
-			}
-			value = fmt.Sprintf("-Xmx%dm", mb)
-		}
-		kept.Set(key, value)
-	}
-	return kept
 }

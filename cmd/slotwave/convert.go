@@ -40,7 +40,7 @@ type conversion struct {
 	format, per, on, every string
 	set                    []string
 	seed                   uint64
-	anonymise, strict      bool
+	strict                 bool
 	json, quiet            bool
 	reading                scenarios.Reading
 	to                     destination
@@ -75,7 +75,6 @@ Without --out, profile and statistics are printed. --set changes the workload.`,
 	f.StringVar(&k.per, "per", "name", "one profile per `KIND`: name or job")
 	f.StringVar(&k.on, "on", "", "`SCENARIO` of the runs: estimate what maps cost a record")
 	f.StringVar(&k.every, "every", "20ms,5s", "`TIMES` between samples of a thread and of a device")
-	f.BoolVar(&k.anonymise, "anonymise", false, "replace the names of users, jobs and machines")
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.BoolVar(&k.strict, "strict", false, "treat every loss of data as an error")
 	f.BoolVar(&k.json, "json", false, "print profiles as JSON")
@@ -112,7 +111,7 @@ func (k *conversion) check(c *cobra.Command, names []string) (err error) {
 	traces := !slices.Contains([]string{"profile", "statistics", "samples"}, k.format)
 	c.Flags().Visit(func(f *pflag.Flag) {
 		of := onlyFor[f.Name]
-		if of != nil && !slices.Contains(of, k.format) || !traces && slices.Contains([]string{"set", "anonymise"}, f.Name) {
+		if of != nil && !slices.Contains(of, k.format) || !traces && f.Name == "set" || k.format == "samples" && f.Name == "anonymise" {
 			err = fmt.Errorf("--%s: has no effect on --to %s: want none", f.Name, k.format)
 		}
 	})
@@ -128,6 +127,8 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err != nil {
 		return err
 	}
+	anonymise := k.reading.Anonymise
+	k.reading.Anonymise = false // after the devices and the shape
 	h, err := k.reading.Open(args...)
 	if err != nil {
 		return err
@@ -143,7 +144,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := h.Shape(&shape); err != nil {
 		return err
 	}
-	if k.anonymise {
+	if anonymise {
 		h = h.Anonymise(&workload.Names{Seed: seed.Named("names")})
 	}
 	if release, known := model.ReleaseOf(h.Common()); known {
@@ -345,5 +346,8 @@ func (d *destination) complete(m *resultdir.Manifest, c *cobra.Command, args []s
 	}
 	sums, err := study.FileSums(args)
 	m.Inputs = append(m.Inputs, sums...)
+	if f := c.Flags().Lookup("anonymise"); f != nil && f.Changed {
+		m.Anonymise()
+	}
 	return err
 }

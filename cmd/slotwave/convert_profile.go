@@ -48,7 +48,9 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 	}
 	each := func(f func(*workload.Profile) error) error {
 		return p.Each(func(x *workload.Profile) error {
-			x.Source = args
+			if !k.reading.Anonymise {
+				x.Source = args
+			}
 			return f(x)
 		})
 	}

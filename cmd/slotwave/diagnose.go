@@ -54,6 +54,7 @@ changes. --budget 0 sets no limit.`,
 	f.IntVar(&k.Pairs, "pairs", 20, "largest number of `PAIRS` of runs that test a change")
 	f.StringVar(&k.failAbove, "fail-above", "", "exit with code 4 if a change gains more than this `PART`")
 	f.BoolVar(&k.Without, "without", false, "also simulate jobs without start-up, heartbeats, disks, ...")
+	f.BoolVar(&k.Anonymise, "anonymise", false, "replace the names of users, jobs and machines")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
@@ -133,7 +134,11 @@ func (a *app) keepDiagnosis(dir *resultdir.Dir, d *diagnosis.Diagnosis, argument
 		return err
 	}
 	a.writing.Store(nil)
-	return study.Internal(dir.Commit(resultdir.Manifest{
+	m := resultdir.Manifest{
 		Build: resultdir.ReadBuild(version, ""), Arguments: arguments, Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: inputs,
-	}))
+	}
+	if d.Anonymous() {
+		m.Anonymise()
+	}
+	return study.Internal(dir.Commit(m))
 }

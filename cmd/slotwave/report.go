@@ -47,6 +47,7 @@ limit.`,
 	f.BoolVar(&k.force, "force", false, "replace a file that is no report")
 	f.StringVar(&k.verify, "verify", "off", "test changes: `auto` (if the scenario is known) or off")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` of a recorded run, to test changes")
+	f.BoolVar(&k.Anonymise, "anonymise", false, "replace the names of users, jobs and machines")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
 	return c
@@ -88,6 +89,9 @@ func writeReport(a *app, paths []string, k *reporting) error {
 	}
 	if k.out == "" {
 		k.out = reportName(paths)
+		if k.Anonymise {
+			k.out = "report-anonymous.html"
+		}
 	}
 	if !k.force && !replaceable(k.out) {
 		return fmt.Errorf("--out %s: the file exists and is no report: name another, or replace it with --force", k.out)

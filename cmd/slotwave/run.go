@@ -59,6 +59,7 @@ func readingFlags(c *cobra.Command, r *scenarios.Reading) {
 	f.StringVar(&r.Format, "format", "", "`FORMAT` of the history (default: detected)")
 	f.StringVar(&r.Topology, "topology", "", "`FILE` with racks and machines of the history")
 	f.StringArrayVar(&r.Jobs, "job", nil, "jobs whose id or name fits this `PATTERN`: 'sort*'")
+	f.BoolVar(&r.Anonymise, "anonymise", false, "replace the names of users, jobs and machines")
 }
 
 // options are how the scenario is asked.
@@ -109,6 +110,9 @@ func readingArguments(r *scenarios.Reading) (args []string) {
 	}
 	for _, pattern := range r.Jobs {
 		args = append(args, "--job="+pattern)
+	}
+	if r.Anonymise {
+		args = append(args, "--anonymise")
 	}
 	return args
 }

@@ -114,6 +114,9 @@ func (m Manifest) encode(w io.Writer) error {
 	m.Schema = workload.ManifestSchema.String()
 	// Appended to an empty list, so that readers always find an array.
 	m.Arguments = append([]string{}, m.Arguments...)
+	for i := range m.Arguments {
+		m.Arguments[i] = workload.WithoutSecrets(m.Arguments[i])
+	}
 	m.Inputs = append([]FileSum{}, m.Inputs...)
 	m.Outputs = append([]FileSum{}, m.Outputs...)
 	m.Assumptions = append([]string{}, m.Assumptions...)
@@ -180,6 +183,17 @@ func DirectoryFrom(folder string, inputs []FileSum) string {
 		return ""
 	}
 	return filepath.ToSlash(way)
+}
+
+// Anonymise removes the paths and names of inputs, and the arguments, which hold some.
+// Such a result cannot be repeated from its manifest.
+func (m *Manifest) Anonymise() {
+	m.Inputs = slices.Clone(m.Inputs)
+	for i := range m.Inputs {
+		m.Inputs[i].Name = fmt.Sprintf("input-%d", i+1)
+	}
+	m.Arguments = append(slices.Clone(m.Arguments[:min(1, len(m.Arguments))]), "--anonymise")
+	m.Directory = ""
 }
 
 // Verify checks files against their checksums. Names are taken relative to dir;

@@ -53,6 +53,9 @@ func Compare(names []string, k Options, warn func([]string)) (*Compared, error) 
 	c := &results.Comparison{Title: all[0].Study.Scenario.Title, Answers: &results.Answers{Reference: Simulation}}
 	if len(names) > 1 {
 		c.Title = strings.Join(names, ", ")
+		if k.Reading.Anonymise {
+			c.Title = "Comparison"
+		}
 	}
 	c.Answers.Over = study.Axis(all)
 	toScenario, err := k.chooseBaseline(all, c.Answers)

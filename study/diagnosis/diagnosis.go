@@ -47,13 +47,16 @@ type Options struct {
 	Pairs         int           // largest number of pairs of a test; 0: 20
 	Without       bool          // also simulate the run without each part of the cluster
 
-	Attempts bool // keep what a report shows beside the diagnosis
+	Attempts  bool // keep what a report shows beside the diagnosis
+	Anonymise bool // give users, jobs and machines new names; only tables of attempts and jobs are read
 }
 
 // Diagnosis is a diagnosis, with what it was made from.
 type Diagnosis struct {
 	*diagnose.Diagnosis
 	Warnings []string
+
+	anonymise bool
 
 	inputs   []resultdir.FileSum         // of files without their sums
 	Attempts iter.Seq[*workload.Attempt] // nil: only sampling records, or not asked for
@@ -63,6 +66,9 @@ type Diagnosis struct {
 	On       bool          // the question is that of Diagnosing.On
 	Err      error         // of reading them
 }
+
+// Anonymous reports whether the names are new ones.
+func (d *Diagnosis) Anonymous() bool { return d.anonymise }
 
 // Inputs lists what the diagnosis was made from. The sums of large files are
 // computed here, because only a manifest needs them.
@@ -82,8 +88,11 @@ func (d *Diagnosis) Inputs() ([]resultdir.FileSum, error) {
 // Diagnose says why the jobs of a run took as long as they did. Paths are the
 // folder of a result, the files of a history, or sampling records.
 func Diagnose(paths []string, k Options) (*Diagnosis, error) {
-	done := &Diagnosis{}
+	done := &Diagnosis{anonymise: k.Anonymise}
 	in := diagnose.Input{}
+	if k.Anonymise && (k.On != "" || k.Specification != "" || k.Job != "") {
+		return nil, errors.New("--anonymise: want no --on, --spec or --job, which name jobs")
+	}
 	options, err := k.options(done)
 	if err != nil {
 		return nil, err
@@ -94,6 +103,9 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 	histories, err := k.dataflow(paths, &in, done)
 	if err != nil {
 		return nil, err
+	}
+	if k.Anonymise && in.Dataflow != nil {
+		return nil, errors.New("--anonymise: got sampling records: want none, since their stacks name the code of users")
 	}
 	recorded := map[string]time.Duration{}
 	if len(histories) > 0 {
@@ -342,13 +354,16 @@ func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History,
 	if folder != "" {
 		paths = runs[0]
 		read = paths
-		if d.stream(paths[1], in) {
+		if !d.anonymise && d.stream(paths[1], in) {
 			read = paths[:1]
 		}
 	}
 	h, err := trace.Open(read...)
 	if err != nil {
 		return nil, err
+	}
+	if d.anonymise {
+		return h.Anonymise(&workload.Names{Seed: workload.Seed(1).Named("names")}), nil
 	}
 	for _, p := range h.Problems {
 		if !slices.ContainsFunc(d.inputs, func(s resultdir.FileSum) bool { return s.Name == p.File }) { // sampling records

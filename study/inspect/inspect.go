@@ -37,6 +37,9 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 		Slots: []RecordedSlots{}, Names: []RecordedName{}, Attempts: []RecordedKind{},
 		Still: []StoodStill{}, Missing: []MissingFact{}, Warnings: []string{},
 	}
+	if r.Anonymise {
+		s.Paths = []string{"a history"}
+	}
 	s.Release, s.KnownBy = releaseOf(h, s.Formats)
 	in := inspected{h, s}
 	in.clusters()

@@ -37,7 +37,11 @@ func Write(w io.Writer, paths []string, k diagnosis.Options) (warnings []string,
 		if d.Attempts == nil {
 			return nil, fmt.Errorf("%s: got no jobs: want the folder of a result, or a history", path)
 		}
-		run := reported(d, filepath.Base(filepath.Clean(path)))
+		name := filepath.Base(filepath.Clean(path))
+		if k.Anonymise {
+			name = fmt.Sprintf("run-%d", len(names)+1)
+		}
+		run := reported(d, name)
 		names = append(names, run.Name)
 		page.Runs = append(page.Runs, run)
 		warnings, all = append(warnings, d.Warnings...), append(all, d)

@@ -1,0 +1,206 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Redacted stands for the value of a property that holds a secret, as Hadoop's
+// ConfigRedactor prints it.
+const Redacted = "<redacted>"
+
+// secretWords mark the properties whose values are secret, whatever else their names
+// say (hadoop.security.sensitive-config-keys, and the keys of object stores).
+var secretWords = []string{"password", "passwd", "secret", "token", "credential", "keystore.pass", "access.key", "accesskey", "account.key", "private.key", "api.key", "apikey"}
+
+// notSecret are words that hold one of them and mark something else.
+var notSecret = []string{"tokens"}
+
+// secret reports whether a text holds a word that marks secrets.
+func secret(text string) bool {
+	text = strings.ToLower(text)
+	for _, word := range secretWords {
+		if i := strings.Index(text, word); i >= 0 {
+			return !slices.ContainsFunc(notSecret, func(other string) bool { return strings.HasPrefix(text[i:], other) })
+		}
+	}
+	return false
+}
+
+var (
+	secretOption = regexp.MustCompile(`(?i)([\w.-]*(?:password|passwd|secret|token|credential|access\.?key|api\.?key)[\w.-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&"']+)`)
+	secretLogin  = regexp.MustCompile(`(://[^/\s:@]*:)[^/\s@]+@`)
+)
+
+// withoutSecrets returns the value of a property without passwords: none of the value
+// if the property is a secret, else without those in Java options and addresses.
+func withoutSecrets(key, value string) string {
+	if secret(key) {
+		return Redacted
+	}
+	return WithoutSecrets(value)
+}
+
+// WithoutSecrets returns a text without the values of options and settings that hold a
+// secret, and without the passwords of addresses.
+func WithoutSecrets(value string) string {
+	if strings.ContainsAny(value, "=:") && secret(value) {
+		value = secretOption.ReplaceAllString(value, "${1}"+Redacted)
+	}
+	if strings.Contains(value, "://") && strings.Contains(value, "@") {
+		value = secretLogin.ReplaceAllString(value, "${1}"+Redacted+"@")
+	}
+	return value
+}
+
+// Names gives users, jobs and machines new names. The same name gets the same
+// new name for one seed. The zero Names is ready to use.
+type Names struct {
+	Seed  Seed
+	taken map[string]string // new name -> old
+	jobs  int
+}
+
+// of returns the new name of something; the empty name stays empty.
+func (n *Names) of(kind, old string) string {
+	if old == "" {
+		return ""
+	}
+	if n.taken == nil {
+		n.taken = make(map[string]string)
+	}
+	for try := 0; ; try++ {
+		name := kind + "-" + strconv.FormatUint(uint64(n.Seed.Named(kind).For(try).Named(old))>>24, 36)
+		if was, ok := n.taken[name]; !ok || was == old {
+			n.taken[name] = old
+			return name
+		}
+	}
+}
+
+// anonymise replaces the names of users, jobs, queues, pools, paths and
+// machines, and numbers the jobs anew. Of each configuration it keeps only
+// values that cannot identify anyone: numbers, sizes, truth values, Hadoop's
+// own classes and heap sizes.
+func anonymise[T any, P arrivalOf[T]](jobs []T, names *Names) []T {
+	return each(jobs, func(_ int, j *T) T { return P(j).anonymous(names) })
+}
+
+// Anonymise does the same to a history and its topology, and removes the date
+// of the record.
+func (h *History) Anonymise(names *Names) *History {
+	out := &History{
+		Epoch: h.Epoch, Jobs: anonymise(h.Jobs, names), Swim: anonymise(h.Swim, names), Site: harmless(h.Site), Release: h.Release,
+	}
+	out.Topology.Listed = h.Topology.Listed
+	for _, d := range h.Devices {
+		out.AddDevice(d.At, names.of("host", d.Node), names.device(d.Device), d.Busy)
+	}
+	if out.Epoch != Unknown {
+		out.Epoch = defaultEpoch
+	}
+	for _, r := range h.Topology.Racks {
+		rack := Rack{Name: names.of("rack", r.Name)}
+		for _, host := range r.Hosts {
+			rack.Hosts = append(rack.Hosts, names.of("host", host))
+		}
+		slices.Sort(rack.Hosts)
+		out.Topology.Racks = append(out.Topology.Racks, rack)
+	}
+	slices.SortFunc(out.Topology.Racks, func(a, b Rack) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// device keeps the names that slotwave gives to devices.
+func (n *Names) device(name string) string {
+	if knownDevice.MatchString(name) {
+		return name
+	}
+	return n.of("device", name)
+}
+
+var knownDevice = regexp.MustCompile(`^(cpu|disk|disk[0-9]{1,3}|network(-in|-out)?|memory|uplink|map-slots|reduce-slots)$`)
+
+// id numbers jobs in order.
+func (n *Names) id() string {
+	n.jobs++
+	return fmt.Sprintf("job_201001010000_%04d", n.jobs)
+}
+
+func (j *SwimJob) anonymous(n *Names) SwimJob {
+	m := *j
+	m.ID, m.InputPath = n.id(), n.of("path", j.InputPath)
+	return m
+}
+
+func (j *HistoryJob) anonymous(n *Names) HistoryJob {
+	m := j.renamed(n.id())
+	m.Name, m.User, m.Pool, m.Queue = n.of("name", j.Name), n.of("user", j.User), n.of("pool", j.Pool), n.of("queue", j.Queue)
+	m.Conf, m.Error = harmless(j.Conf), ""
+	if !slices.Contains([]string{"JAVA", "PIG", "STREAMING", "PIPES", "OVERALL"}, j.Type) {
+		m.Type = ""
+	}
+	for i := range m.Tasks {
+		t := &m.Tasks[i]
+		t.Split.Hosts = n.hosts(t.Split.Hosts)
+		for k := range t.Attempts {
+			a := &t.Attempts[k]
+			a.Node, a.Rack, a.Pool = n.of("host", a.Node), n.of("rack", a.Rack), m.Pool
+			a.Tracker, a.Error = "", ""
+		}
+	}
+	return m
+}
+
+func (n *Names) hosts(list []string) []string {
+	if list == nil {
+		return nil
+	}
+	return each(list, func(_ int, h *string) string { return n.of("host", *h) })
+}
+
+// Job returns the job with new names.
+func (n *Names) Job(j *HistoryJob) HistoryJob { return j.anonymous(n) }
+
+// hadoopKey knows the names of properties that a user or a site did not choose, in
+// which a queue or a company may stand.
+func hadoopKey(key string) bool {
+	p, known := FindProperty(key)
+	return known && !strings.HasSuffix(p.Key, "*") ||
+		slices.Contains([]string{"mapred.map.tasks", "mapred.reduce.tasks", "mapred.job.reuse.jvm.num.tasks", "hadoop.common.configuration.version"}, key)
+}
+
+// releaseNumber is the version of a configuration.
+var releaseNumber = regexp.MustCompile(`^[0-9]{1,2}\.[0-9]{1,3}(\.[0-9]{1,3})?$`)
+
+// hadoopClass knows the classes that the table of properties names.
+var hadoopClass = regexp.MustCompile(`^org\.apache\.hadoop\.(io\.compress|mapred)\.[A-Z][A-Za-z0-9]{0,40}(Codec|Scheduler|Booster)$`)
+
+// harmless keeps the properties whose values cannot identify anyone.
+func harmless(c Conf) Conf {
+	var kept Conf
+	for _, key := range slices.Sorted(maps.Keys(c.values)) {
+		value := strings.TrimSpace(c.values[key])
+		switch _, err := ParseBytes(value); {
+		case key == OriginalID || !hadoopKey(key):
+			continue
+		case err == nil, value == "true", value == "false", hadoopClass.MatchString(value), releaseNumber.MatchString(value):
+		default:
+			if _, err := strconv.ParseFloat(value, 64); err == nil {
+				break
+			}
+			mb := HeapMB(value)
+			if mb == Unknown {
+				continue
+			}
+			value = fmt.Sprintf("-Xmx%dm", mb)
+		}
+		kept.Set(key, value)
+	}
+	return kept
+}
