@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-
 	"github.com/slotwave/slotwave/workload"
 )
 
