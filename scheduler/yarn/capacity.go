@@ -27,8 +27,6 @@ type capacity struct {
 	offPerBeat      int
 	maxPriority     int32
 	maxApps         int
-
-	sorted []*capacityQueue
 }
 
 // AppAdded implements Scheduler (CapacityScheduler.addApplication,
@@ -38,16 +36,19 @@ func (s *capacity) AppAdded(a *App) error {
 	if q == nil || q.leaf == nil {
 		return fmt.Errorf("queue %q: want a leaf of the capacity scheduler's tree", a.Queue)
 	}
+	if a.Attempt <= 1 && q.leaf.full(a.User) {
+		return ErrFull
+	}
 	a.prepare()
 	a.Priority = min(a.Priority, s.maxPriority)
-	a.capacity = &capacityApp{leaf: q.leaf, size: s.Normalize(a.Queue, a.Size), runnable: true}
+	a.capacity = &capacityApp{leaf: q.leaf, size: s.Normalize(a.Queue, a.Size)}
 	q.leaf.submit(a)
 	return nil
 }
 
 // AttemptRemoved implements Scheduler (CapacityScheduler.doneApplicationAttempt).
 func (s *capacity) AttemptRemoved(a *App) {
-	for _, c := range slices.Clone(a.live) {
+	for _, c := range a.alive() {
 		s.complete(c, Aborted, true)
 	}
 	for _, p := range slices.Sorted(maps.Keys(a.bookings)) {
@@ -285,7 +286,7 @@ func (s *capacity) give(n *Node, p assignment, c *Container) {
 	}
 	c.state = allocated
 	a.granted = append(a.granted, c)
-	a.live = append(a.live, c)
+	a.enlive(c)
 	c.asks = a.take(p.priority, p.near, n.Host, n.Rack)
 	s.wants(a, Resource{}.Minus(c.asks[len(c.asks)-1].Size))
 	if len(a.wanted) == 0 {

@@ -370,3 +370,18 @@ func TestCapacityRefusals(t *testing.T) {
 		t.Error("an unknown queue is accepted")
 	}
 }
+
+// Above maximum-applications, and above its part that one user may have, applications
+// are rejected.
+func TestMaximumApplications(t *testing.T) {
+	d := capacityDesk(t, 1, mib(8192, 8), map[string]string{"root.default.maximum-applications": "4", "root.default.minimum-user-limit-percent": "50"})
+	add := func(user string) error { return d.s.AppAdded(&App{Queue: "default", User: user, Size: mib(1024, 1)}) }
+	for _, user := range []string{"u", "u", "v"} {
+		if err := add(user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(t, "a third of u", add("u"), ErrFull)
+	want(t, "a second of v", add("v"), nil)
+	want(t, "a fifth", add("w"), ErrFull)
+}

@@ -4,13 +4,12 @@ import "slices"
 
 // capacityApp is what a leaf queue keeps of an application (FiCaSchedulerApp, 3.3.6).
 type capacityApp struct {
-	leaf     *capacityLeaf
-	size     Resource // of the ApplicationMaster, normalised
-	ordered  bool     // activated: in the list of those that are given containers
-	key      Resource // use as of the last renewal of its place in the order
-	wish     Resource // demand likewise
-	seen     bool     // it has been offered a node, or seen a change of the cluster
-	runnable bool
+	leaf    *capacityLeaf
+	size    Resource // of the ApplicationMaster, normalised
+	ordered bool     // activated: in the list of those that are given containers
+	key     Resource // use as of the last renewal of its place in the order
+	wish    Resource // demand likewise
+	seen    bool     // it has been offered a node, or seen a change of the cluster
 }
 
 // capacityLeaf is a queue that holds applications (LeafQueue, 3.3.6).
@@ -107,12 +106,19 @@ func (l *capacityLeaf) activate() {
 	l.pending = kept
 }
 
+// full reports whether the queue or a user has as many applications as it may have
+// (LeafQueue.validateSubmitApplication).
+func (l *capacityLeaf) full(user string) bool {
+	own := 0
+	if u := l.users.users[user]; u != nil {
+		own = u.pending + u.active
+	}
+	return len(l.pending)+len(l.active) >= l.maxApps || own >= l.maxAppsUser
+}
+
 // submit adds an attempt (LeafQueue.addApplicationAttempt).
 func (l *capacityLeaf) submit(a *App) {
 	u := l.users.of(a.User)
-	if !a.capacity.runnable {
-		return
-	}
 	u.pending++
 	i, _ := slices.BinarySearchFunc(l.pending, a, inputOrder)
 	l.pending = slices.Insert(l.pending, i, a)
@@ -132,9 +138,7 @@ func (l *capacityLeaf) withdraw(a *App) {
 		u.active--
 	} else {
 		l.pending = slices.DeleteFunc(l.pending, func(x *App) bool { return x == a })
-		if a.capacity.runnable {
-			u.pending--
-		}
+		u.pending--
 	}
 	if u.active+u.pending == 0 {
 		l.users.remove(a.User)

@@ -364,7 +364,7 @@ func (t *taking) from(a *App, observe bool) (masters []*Container) {
 			}
 		}
 	}
-	list := slices.Clone(a.live)
+	list := a.alive()
 	slices.SortFunc(list, func(x, y *Container) int {
 		if x.Priority != y.Priority {
 			return int(y.Priority) - int(x.Priority)

@@ -161,7 +161,7 @@ func (q *capacityQueue) ordered() []*capacityQueue {
 	if len(q.children) == 1 {
 		return q.children
 	}
-	sorted := append(q.s.sorted[:0:0], q.children...)
+	sorted := slices.Clone(q.children)
 	slices.SortStableFunc(sorted, q.before)
 	return sorted
 }

@@ -154,7 +154,7 @@ func (s *fair) AppAdded(a *App) error {
 
 // AttemptRemoved implements Scheduler.
 func (s *fair) AttemptRemoved(a *App) {
-	for _, c := range slices.Clone(a.live) {
+	for _, c := range a.alive() {
 		s.complete(c, Aborted, true)
 	}
 	for _, p := range slices.Sorted(maps.Keys(a.bookings)) {

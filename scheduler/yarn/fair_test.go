@@ -187,18 +187,20 @@ func TestMaxAMShare(t *testing.T) {
 	want(t, "no more", d.beat(d.nodes[1]), 0)
 }
 
+func runs(a *App) bool { return slices.Contains(a.fair.queue.apps, a) }
+
 // Above maxRunningApps applications wait, and run in order of start.
 func TestMaxRunningApps(t *testing.T) {
 	file := queues(queue("q", "maxRunningApps", "1"))
 	file.UserApps = map[string]string{"few": "1"}
 	d := fairDesk(t, 1, mib(8192, 8), Properties{}, file)
 	first, second, third := d.submit("a", "root.q", "u", mib(1024, 1)), d.submit("b", "root.q", "u", mib(1024, 1)), d.submit("c", "root.q", "u", mib(1024, 1))
-	want(t, "second waits", second.fair.runnable, false)
+	want(t, "second waits", runs(second), false)
 	d.s.AttemptRemoved(first)
-	want(t, "second runs", second.fair.runnable, true)
-	want(t, "third waits", third.fair.runnable, false)
+	want(t, "second runs", runs(second), true)
+	want(t, "third waits", runs(third), false)
 	d.submit("d", "root.r", "few", mib(1024, 1))
-	want(t, "one of a user", d.submit("e", "root.s", "few", mib(1024, 1)).fair.runnable, false)
+	want(t, "one of a user", runs(d.submit("e", "root.s", "few", mib(1024, 1))), false)
 }
 
 // Locality is relaxed after more offers than a part of the nodes, level by level.

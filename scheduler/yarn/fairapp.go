@@ -4,12 +4,11 @@ import "math"
 
 // fairApp is what the FairScheduler keeps of an application (FSAppAttempt, 3.3.6).
 type fairApp struct {
-	app      *App
-	s        *fair
-	queue    *fairQueue
-	runnable bool
-	demand   Resource // as of the last update
-	share    Resource
+	app    *App
+	s      *fair
+	queue  *fairQueue
+	demand Resource // as of the last update
+	share  Resource
 
 	amRunning bool
 	amSize    Resource
@@ -231,7 +230,7 @@ func (f *fairApp) give(n *Node, size Resource, near locality, p Priority, booked
 	}
 	c.state = allocated
 	a.granted = append(a.granted, c)
-	a.live = append(a.live, c)
+	a.enlive(c)
 	c.asks = a.take(p, near, n.Host, n.Rack)
 	a.used = a.used.Plus(c.Size)
 	f.queue.each(func(q *fairQueue) { q.used = q.used.Plus(c.Size) })

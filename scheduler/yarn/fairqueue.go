@@ -25,10 +25,9 @@ type fairQueue struct {
 	preemptable bool
 
 	share, used, demand Resource
-	held                Resource // by reservations
-	runnable            int      // applications, here and below
-	apps                []*App   // runnable, in order of addition
-	waiting             []*App   // not runnable
+	runnable            int    // applications, here and below
+	apps                []*App // runnable, in order of addition
+	waiting             []*App // not runnable
 	amUsed              Resource
 	atLeast             int64 // last time at the minimum share
 }
@@ -176,7 +175,6 @@ func (q *fairQueue) mayRun(user string) bool {
 func (q *fairQueue) run(a *App) {
 	q.s.running[a.User]++
 	q.apps = append(q.apps, a)
-	a.fair.runnable = true
 	q.each(func(q *fairQueue) { q.runnable++ })
 }
 

@@ -44,6 +44,7 @@ type Container struct {
 	node     *Node
 	state    state
 	asks     []Ask // to ask for again if it ends before it is acquired
+	place    int   // in the live list of its application, counted from 1; 0: not there
 	onNode   bool  // a node has reported it running
 	occupies bool  // its size is off the node's free amount
 }
@@ -103,7 +104,8 @@ type App struct {
 	Start    int64    // when the attempt was added
 
 	requests
-	live     []*Container // in order of allocation
+	live     []*Container // in order of allocation; nil where one has ended
+	gaps     int          // in live
 	granted  []*Container // not acquired yet
 	am       *Container
 	last     int32 // number of containers made
@@ -280,11 +282,14 @@ type Ended struct {
 // one that its application never knew of is asked for again (completedContainer,
 // recoverResourceRequestForContainer). It reports whether the container was live.
 func (a *App) finish(l Listener, c *Container, exit Exit, tell bool) bool {
-	i := slices.Index(a.live, c)
-	if i < 0 {
+	if c.place == 0 {
 		return false
 	}
-	a.live = slices.Delete(a.live, i, i+1)
+	a.live[c.place-1] = nil
+	c.place = 0
+	if a.gaps++; a.gaps > len(a.live)/2 {
+		a.compact()
+	}
 	if j := slices.Index(a.granted, c); j >= 0 {
 		a.granted = slices.Delete(a.granted, j, j+1)
 	}
@@ -293,6 +298,31 @@ func (a *App) finish(l Listener, c *Container, exit Exit, tell bool) bool {
 	a.used = a.used.Minus(c.Size)
 	l.Finished(c, exit, tell)
 	return true
+}
+
+// enlive adds a container to the live ones.
+func (a *App) enlive(c *Container) {
+	a.live = append(a.live, c)
+	c.place = len(a.live)
+}
+
+// compact closes the gaps in the list of live containers.
+func (a *App) compact() {
+	list := a.live[:0]
+	for _, c := range a.live {
+		if c != nil {
+			list = append(list, c)
+			c.place = len(list)
+		}
+	}
+	clear(a.live[len(list):])
+	a.live, a.gaps = list, 0
+}
+
+// alive returns the live containers in order of allocation.
+func (a *App) alive() []*Container {
+	a.compact()
+	return slices.Clone(a.live)
 }
 
 // pull hands over what was granted since the last call.

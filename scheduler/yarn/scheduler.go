@@ -1,11 +1,18 @@
 package yarn
 
+import "errors"
+
+// ErrFull is the error of an application above the limit of its queue or user: it is
+// rejected.
+var ErrFull = errors.New("the queue takes no more applications")
+
 // Scheduler is a policy (ResourceScheduler).
 type Scheduler interface {
 	NodeAdded(*Node)
 	NodeRemoved(*Node)
 
-	// AppAdded adds an attempt; it then asks for its ApplicationMaster by Update.
+	// AppAdded adds an attempt; it then asks for its ApplicationMaster by Update. The
+	// error is ErrFull if its queue takes no more applications.
 	AppAdded(*App) error
 
 	// AttemptRemoved ends an attempt: its containers and reservations go. AppRemoved

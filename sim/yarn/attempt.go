@@ -1,6 +1,8 @@
 package yarn
 
 import (
+	"errors"
+
 	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/sim/engine"
 )
@@ -21,7 +23,7 @@ func (p *application) newAttempt() {
 	if p.attempt != nil {
 		n = p.attempt.number + 1
 	}
-	a := &attempt{app: p, rm: p.rm, number: n, slots: 16}
+	a := &attempt{app: p, rm: p.rm, number: n, slots: 16, endedOn: make(map[int32]int)}
 	p.attempt = a
 	a.book = &policy.App{
 		ID: p.id, Attempt: int32(n), Name: p.Name, User: p.User, Queue: p.Queue, Priority: p.Priority,
@@ -29,7 +31,14 @@ func (p *application) newAttempt() {
 	}
 	a.program = p.New(n)
 	p.rm.attempts[a.book] = a
-	if err := p.rm.sched.AppAdded(a.book); err != nil {
+	switch err := p.rm.sched.AppAdded(a.book); {
+	case errors.Is(err, policy.ErrFull):
+		delete(p.rm.attempts, a.book)
+		a.over = true
+		p.record.Ended = p.rm.Now()
+		p.rm.over++
+		return
+	case err != nil:
 		p.rm.fail(err)
 		return
 	}
@@ -98,12 +107,11 @@ func (a *attempt) containerEnded(c *Container, exit Exit) {
 		return
 	}
 	n := a.rm.nodes[c.Node].book
-	for i := range a.ended {
-		if a.ended[i].node == n {
-			a.ended[i].list = append(a.ended[i].list, Ended{Container: c, Exit: exit})
-			return
-		}
+	if i, ok := a.endedOn[c.Node]; ok {
+		a.ended[i].list = append(a.ended[i].list, Ended{Container: c, Exit: exit})
+		return
 	}
+	a.endedOn[c.Node] = len(a.ended)
 	a.ended = append(a.ended, endedAt{n, []Ended{{Container: c, Exit: exit}}})
 	if len(a.ended) >= a.slots*3/4 {
 		a.slots *= 2
@@ -173,6 +181,7 @@ func (a *attempt) Allocate(q AllocateRequest) AllocateResponse {
 	r.Ended = r.Ended[:0]
 	ended := a.ended
 	a.ended = nil
+	clear(a.endedOn)
 	a.rm.sched.Update(a.book, q.Asks, q.Releases, q.Blacklist, q.Forgive)
 	r.Granted, r.Headroom = a.rm.sched.Pull(a.book, r.Granted[:0])
 	policy.SortNodes(ended, a.slots, func(e endedAt) *policy.Node { return e.node })

@@ -35,7 +35,7 @@ type FixedJob struct {
 type fixed struct {
 	job      *FixedJob
 	m        Master
-	waiting  [][]int // tasks of each group that have no container, in order
+	waiting  []waitingTasks // of each group
 	counts   map[askKey]*Ask
 	changed  []askKey
 	releases []*Container
@@ -60,8 +60,11 @@ func (j *FixedJob) New(finished func(engine.Time)) Application {
 // Start implements Application.
 func (f *fixed) Start(m Master) {
 	f.m = m
-	f.waiting = make([][]int, len(f.job.Groups))
+	f.waiting = make([]waitingTasks, len(f.job.Groups))
 	for g := range f.job.Groups {
+		f.waiting[g] = waitingTasks{
+			asked: make([]int32, len(f.job.Groups[g].Times)), atHost: make(map[string]*taskQueue), atRack: make(map[string]*taskQueue),
+		}
 		for i := range f.job.Groups[g].Times {
 			f.ask(fixedTask{g, i})
 			f.left++
@@ -71,7 +74,11 @@ func (f *fixed) Start(m Master) {
 
 // ask asks for a container for a task.
 func (f *fixed) ask(t fixedTask) {
-	f.waiting[t.group] = append(f.waiting[t.group], t.index)
+	var hosts []string
+	if all := f.job.Groups[t.group].Hosts; all != nil {
+		hosts = all[t.index]
+	}
+	f.waiting[t.group].add(t.index, hosts, f.job.RackOf)
 	f.count(t, 1)
 }
 
@@ -137,14 +144,13 @@ func (f *fixed) Beating() bool { return !f.done }
 // assign gives a container to a waiting task: the first for which it is on the right
 // host, else the first on the right rack, else the first.
 func (f *fixed) assign(c *Container) {
-	g, i := f.choose(c)
-	if g < 0 {
+	t, ok := f.choose(c)
+	if !ok {
 		f.releases = append(f.releases, c)
 		return
 	}
-	group := &f.job.Groups[g]
-	t := fixedTask{g, f.waiting[g][i]}
-	f.waiting[g] = slices.Delete(f.waiting[g], i, i+1)
+	group := &f.job.Groups[t.group]
+	f.waiting[t.group].take(t.index)
 	f.count(t, -1)
 	f.running[c] = t
 	c.What = fmt.Sprintf("g%dt%d", t.group, t.index)
@@ -155,40 +161,98 @@ func (f *fixed) assign(c *Container) {
 	f.m.At(f.m.Now()+f.job.Launch+work, func() { f.m.Ended(c, Success) })
 }
 
-// choose returns the group and the position among its waiting tasks, or -1.
-func (f *fixed) choose(c *Container) (group, at int) {
-	group = -1
+// choose takes the waiting task that a container serves best, of all groups of its
+// priority.
+func (f *fixed) choose(c *Container) (t fixedTask, ok bool) {
 	best := 3
 	host := f.job.HostOf(c.Node)
-	for g := range f.job.Groups {
+	for g := range f.waiting {
 		if f.job.Groups[g].Priority != c.Priority {
 			continue
 		}
-		for i, t := range f.waiting[g] {
-			if n := f.nearness(g, t, host); n < best {
-				group, at, best = g, i, n
-			}
+		if i, n := f.waiting[g].best(host, f.job.RackOf); n < best {
+			t, best = fixedTask{g, i}, n
 		}
 	}
-	return group, at
+	return t, best < 3
 }
 
-// nearness is 0 on a host of a task, 1 on a rack of one, 2 elsewhere.
-func (f *fixed) nearness(g, t int, host string) int {
-	hosts := f.job.Groups[g].Hosts
-	if hosts == nil {
-		return 2
-	}
-	near := 2
-	for _, h := range hosts[t] {
-		if h == host {
-			return 0
+// waitingTasks are the tasks of a group that have no container, in the order in which
+// they were asked for, and the same by host and rack.
+type waitingTasks struct {
+	asked  []int32 // times that each task was asked for; negative: it does not wait
+	all    taskQueue
+	atHost map[string]*taskQueue
+	atRack map[string]*taskQueue
+}
+
+// taskQueue lists tasks with the number of the time that each was asked for. Entries
+// of tasks that have been served since are dropped when they come to the front.
+type taskQueue struct {
+	entries []queuedTask
+	front   int
+}
+
+type queuedTask struct {
+	task int
+	time int32
+}
+
+// add lets a task wait.
+func (w *waitingTasks) add(t int, hosts []string, rackOf func(string) string) {
+	w.asked[t] = 1 - w.asked[t]
+	e := queuedTask{t, w.asked[t]}
+	w.all.entries = append(w.all.entries, e)
+	var racks []string
+	for _, h := range hosts {
+		into(w.atHost, h, e)
+		if r := rackOf(h); !slices.Contains(racks, r) {
+			racks = append(racks, r)
+			into(w.atRack, r, e)
 		}
-		if f.job.RackOf(h) == f.job.RackOf(host) {
-			near = 1
+	}
+}
+
+func into(m map[string]*taskQueue, name string, e queuedTask) {
+	q := m[name]
+	if q == nil {
+		q = new(taskQueue)
+		m[name] = q
+	}
+	q.entries = append(q.entries, e)
+}
+
+// take ends a task's wait.
+func (w *waitingTasks) take(t int) { w.asked[t] = -w.asked[t] }
+
+// first returns the first task of a queue that still waits, or -1.
+func (w *waitingTasks) first(q *taskQueue) int {
+	if q == nil {
+		return -1
+	}
+	for ; q.front < len(q.entries); q.front++ {
+		if e := q.entries[q.front]; w.asked[e.task] == e.time {
+			return e.task
 		}
 	}
-	return near
+	return -1
+}
+
+// best returns the task that a host serves best and how near it is to its data: 0 on
+// one of its hosts, 1 on the rack of one, 2 elsewhere, 3 if none waits.
+func (w *waitingTasks) best(host string, rackOf func(string) string) (task, near int) {
+	if t := w.first(w.atHost[host]); t >= 0 {
+		return t, 0
+	}
+	if len(w.atRack) > 0 {
+		if t := w.first(w.atRack[rackOf(host)]); t >= 0 {
+			return t, 1
+		}
+	}
+	if t := w.first(&w.all); t >= 0 {
+		return t, 2
+	}
+	return -1, 3
 }
 
 // ended books the end of a container; the task of one that was lost is asked for again.

@@ -135,8 +135,9 @@ type attempt struct {
 	unregister bool
 	heard      engine.Time
 
-	ended   []endedAt // by node, since the last pull
-	slots   int       // of the hash map of nodes that they wait in
+	ended   []endedAt     // by node, since the last pull
+	endedOn map[int32]int // the place of each node in it
+	slots   int           // of the hash map of nodes that they wait in
 	answer  AllocateResponse
 	changed []NodeReport
 }
