@@ -130,15 +130,26 @@ func ParseBytes(s string) (int64, error) {
 	return int64(v), nil
 }
 
-// HeapMB returns the -Xmx of Java options in MiB, or Unknown.
-func HeapMB(opts string) int64 {
-	mb := int64(Unknown)
+// Heap returns the bytes of the last -Xmx among the options of a JVM, or Unknown.
+func Heap(opts string) (int64, error) {
+	heap := int64(Unknown)
 	for opt := range strings.FieldsSeq(opts) {
-		if size, ok := strings.CutPrefix(opt, "-Xmx"); ok { // the last option applies
-			if n, err := ParseBytes(size); err == nil {
-				mb = n >> 20
+		if size, ok := strings.CutPrefix(opt, "-Xmx"); ok {
+			n, err := ParseBytes(size)
+			if err != nil {
+				return Unknown, err
 			}
+			heap = n
 		}
 	}
-	return mb
+	return heap, nil
+}
+
+// HeapMB returns the -Xmx of Java options in MiB, or Unknown.
+func HeapMB(opts string) int64 {
+	heap, err := Heap(opts)
+	if err != nil || heap == Unknown {
+		return Unknown
+	}
+	return heap >> 20
 }

@@ -3,7 +3,6 @@ package taskplan
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
@@ -96,7 +95,13 @@ func ReadConf(conf workload.Conf) (Conf, error) {
 		if _, ok := conf.Lookup(key); !ok {
 			key = "mapred.child.java.opts"
 		}
-		heap, err := readHeap(key, conf.Text(key))
+		opts := conf.Text(key)
+		heap, err := workload.Heap(opts)
+		if err != nil {
+			err = fmt.Errorf("%s = %q: want a size after -Xmx, such as -Xmx200m", key, opts)
+		} else if heap < 0 {
+			err = fmt.Errorf("%s = %q: want the size of the heap, such as -Xmx200m", key, opts)
+		}
 		*v.to = heap
 		keep(err)
 	}
@@ -104,24 +109,6 @@ func ReadConf(conf workload.Conf) (Conf, error) {
 		return Conf{}, errors.Join(errs...)
 	}
 	return c, c.Check()
-}
-
-// readHeap returns the last -Xmx among the options of a JVM, bytes.
-func readHeap(key, opts string) (int64, error) {
-	heap := int64(-1)
-	for _, option := range strings.Fields(opts) {
-		if size, ok := strings.CutPrefix(option, "-Xmx"); ok {
-			n, err := workload.ParseBytes(size)
-			if err != nil {
-				return 0, fmt.Errorf("%s = %q: want a size after -Xmx, such as -Xmx200m", key, opts)
-			}
-			heap = n
-		}
-	}
-	if heap < 0 {
-		return 0, fmt.Errorf("%s = %q: want the size of the heap, such as -Xmx200m", key, opts)
-	}
-	return heap, nil
 }
 
 // Check reports every value that Hadoop refuses or with which no task can run
