@@ -86,7 +86,7 @@ func (a *AppMaster) watch(t *attempt) {
 	if c.pending == None {
 		next = min(next, t.run.Pending)
 	}
-	if c.outcome != workload.Running || c.silent || next == c.due {
+	if a.lost || c.outcome != workload.Running || c.silent || next == c.due {
 		return
 	}
 	if c.timer != nil {

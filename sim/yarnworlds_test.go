@@ -1,0 +1,217 @@
+package sim_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/yarn"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// yarnWorld draws a small cluster on YARN with jobs whose tasks fail, whose nodes are
+// slow, fail tasks or die, and with settings away from the defaults.
+func yarnWorld(r *rand.Rand) *model.WhatIf {
+	seconds := func(least, most float64) time.Duration {
+		return time.Duration((least + r.Float64()*(most-least)) * float64(time.Second)).Round(time.Millisecond)
+	}
+	nodes := 3 + r.IntN(6)
+	q := &model.WhatIf{
+		Fidelity: model.Replay, Seed: 1, Until: 6 * time.Hour,
+		Cluster: model.Cluster{
+			Hadoop: "3.3.6", FromStart: true, Grain: time.Millisecond, Racks: []string{"/rack0", "/rack1"},
+			Costs: model.Costs{Launch: seconds(0.2, 2), Setup: seconds(0, 1), Commit: seconds(0, 1)},
+		},
+		YARN: &model.YARN{
+			Policy: []string{"capacity", "fair"}[r.IntN(2)], Allocations: &model.Allocations{},
+			Properties: map[string]string{
+				"yarn.scheduler.capacity.root.queues": "default", "yarn.scheduler.capacity.root.default.capacity": "100",
+				"yarn.scheduler.capacity.maximum-am-resource-percent": "0.5", "yarn.nm.liveness-monitor.expiry-interval-ms": "30000",
+				"yarn.scheduler.fair.assignmultiple": fmt.Sprint(r.IntN(2) == 0),
+			},
+			Costs: model.YARNCosts{
+				AMLaunch: seconds(1, 4), AMExit: seconds(0, 1), Exit: seconds(0, 1), Kill: seconds(0, 1), JobCommit: seconds(0, 1), TaskAbort: seconds(0, 1),
+			},
+		},
+	}
+	for i := range nodes {
+		n := model.Node{Name: fmt.Sprintf("c%03d", i), Rack: i % 2, Slowness: 1}
+		if r.IntN(5) == 0 {
+			n.Slowness = 1 + 4*r.Float64()
+		}
+		if i > 1 && r.IntN(8) == 0 {
+			n.FailAfter = seconds(1, 10)
+		} else if i > 1 && r.IntN(8) == 0 {
+			n.Dies = seconds(20, 120)
+		}
+		q.Cluster.Nodes = append(q.Cluster.Nodes, n)
+		q.Cluster.Phases = append(q.Cluster.Phases, seconds(0, 1))
+		q.YARN.Nodes = append(q.YARN.Nodes, model.Resource{MemoryMiB: int64(4+r.IntN(8)) * 1024, VCores: 4})
+	}
+	for i := range 1 + r.IntN(4) {
+		q.Jobs = append(q.Jobs, yarnWorldJob(r, i, nodes, seconds))
+	}
+	return q
+}
+
+func yarnWorldJob(r *rand.Rand, i, nodes int, seconds func(float64, float64) time.Duration) workload.Job {
+	j := workload.Job{ID: fmt.Sprint("j", i), Queue: "default", User: fmt.Sprint("u", r.IntN(2)), Submit: 3*time.Second + time.Duration(i)*seconds(0, 5)}
+	set := func(odds int, key string, values ...string) {
+		if r.IntN(odds) == 0 {
+			j.Conf.Set(key, values[r.IntN(len(values))])
+		}
+	}
+	j.Conf.Set("yarn.app.mapreduce.am.resource.mb", "1024")
+	set(2, "mapreduce.map.speculative", "false")
+	set(2, "mapreduce.reduce.speculative", "false")
+	set(2, "mapreduce.reduce.memory.mb", "2048", "3072")
+	set(2, "mapreduce.job.reduce.slowstart.completedmaps", "0", "0.5", "1")
+	set(3, "yarn.app.mapreduce.am.job.reduce.rampup.limit", "0.1", "1")
+	set(5, "mapreduce.job.running.map.limit", "1", "5")
+	set(5, "mapreduce.job.running.reduce.limit", "1", "2")
+	set(3, "mapreduce.job.ubertask.enable", "true")
+	set(4, "mapreduce.job.reducer.preempt.delay.sec", "5")
+	set(4, "mapreduce.map.maxattempts", "1", "2")
+	set(4, "mapreduce.map.failures.maxpercent", "30")
+	set(4, "yarn.app.mapreduce.am.job.recovery.enable", "false")
+	set(3, "yarn.app.mapreduce.am.job.task.estimator.class",
+		"org.apache.hadoop.mapreduce.v2.app.speculate.ExponentiallySmoothedTaskRuntimeEstimator",
+		"org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator")
+	j.Maps = workload.MapTasks{Count: r.IntN(60), InputBytes: 1 << 20, RackFactor: 1.2, OffFactor: 1.5, Ends: map[int][]workload.AttemptEnd{}}
+	j.Reduces = workload.ReduceTasks{Count: r.IntN(8), Ends: map[int][]workload.AttemptEnd{}}
+	ends := func(of map[int][]workload.AttemptEnd, n int) {
+		for task := range n {
+			for r.IntN(20) == 0 {
+				of[task] = append(of[task], workload.AttemptEnd{State: workload.Failed, After: seconds(0, 15)})
+			}
+		}
+	}
+	for range j.Maps.Count {
+		j.Maps.Time.Each = append(j.Maps.Time.Each, seconds(0.1, 30))
+		j.Maps.Splits = append(j.Maps.Splits, workload.Split{Hosts: []string{fmt.Sprintf("c%03d", r.IntN(nodes)), fmt.Sprintf("c%03d", r.IntN(nodes))}})
+	}
+	for range j.Reduces.Count {
+		j.Reduces.Shuffle.Each = append(j.Reduces.Shuffle.Each, seconds(0, 5))
+		j.Reduces.Sort.Each = append(j.Reduces.Sort.Each, seconds(0, 2))
+		j.Reduces.Time.Each = append(j.Reduces.Time.Each, seconds(0.1, 20))
+	}
+	ends(j.Maps.Ends, j.Maps.Count)
+	ends(j.Reduces.Ends, j.Reduces.Count)
+	return j
+}
+
+// Random worlds on YARN come to an end, whatever fails: each job has a final state, each
+// task of a successful job one attempt whose success counts, each container is given
+// back, and no node holds more than its memory.
+func TestYarnWorlds(t *testing.T) {
+	worlds := uint64(1500)
+	if testing.Short() {
+		worlds = 150
+	}
+	seen := map[string]int{"attempt FAILED": 0, "attempt KILLED": 0, "job FAILED": 0, "uber": 0, "second master": 0, "surplus": 0}
+	for seed := range worlds {
+		q := yarnWorld(rand.New(rand.NewPCG(seed, 29)))
+		done, err := sim.RunOnYARN(q)
+		if err != nil {
+			t.Fatalf("world %d: %v", seed, err)
+		}
+		for i := range q.Jobs {
+			if done.Applications[i].Ended == yarn.None {
+				t.Fatalf("world %d: job %s has not ended", seed, q.Jobs[i].ID)
+			}
+		}
+		checkSuccesses(t, seed, q, done)
+		checkContainers(t, seed, q, done)
+		countYARN(seen, done)
+	}
+	for what, n := range seen {
+		if n == 0 {
+			t.Errorf("no world has %s", what)
+		}
+	}
+}
+
+func countYARN(seen map[string]int, done *sim.OnYARN) {
+	count := func(what string, is bool) {
+		if is {
+			seen[what]++
+		}
+	}
+	for _, a := range done.Attempts {
+		count("attempt "+a.State.String(), true)
+		count("second master", a.Master > 1)
+	}
+	for _, j := range done.Jobs {
+		count("job "+j.State.String(), true)
+		count("uber", j.Uber)
+	}
+	for _, c := range done.Containers {
+		count("surplus", c.What == "" && c.Allocated != yarn.None)
+	}
+}
+
+func checkSuccesses(t *testing.T, seed uint64, q *model.WhatIf, done *sim.OnYARN) {
+	type task struct {
+		job, kind int
+		index     int32
+	}
+	succeeded := map[task]int{}
+	for _, a := range done.Attempts {
+		if a.Begun != yarn.None && a.Begun < a.Launched || a.Done != yarn.None && a.Done < a.Launched || a.Pending > a.Done && a.Done != yarn.None {
+			t.Fatalf("world %d: times in disorder: %+v", seed, a.AttemptRecord)
+		}
+		if a.State == workload.Succeeded {
+			succeeded[task{a.Job, int(a.Kind), a.Task}]++
+		}
+	}
+	for i := range q.Jobs {
+		j := &q.Jobs[i]
+		if done.Jobs[i].State != workload.Succeeded || j.Conf.String("mapreduce.map.failures.maxpercent", "0") != "0" {
+			continue
+		}
+		for kind, n := range []int{j.Maps.Count, j.Reduces.Count} {
+			for index := range int32(n) {
+				if succeeded[task{i, kind, index}] == 0 {
+					t.Fatalf("world %d: job %s succeeded without its %v %d", seed, j.ID, workload.Kind(kind), index)
+				}
+			}
+		}
+	}
+}
+
+func checkContainers(t *testing.T, seed uint64, q *model.WhatIf, done *sim.OnYARN) {
+	type change struct {
+		at     engine.Time
+		memory int64
+	}
+	for i := range q.Cluster.Nodes {
+		var changes []change
+		for _, c := range done.Containers {
+			if c.Node != int32(i) || c.Start == yarn.None {
+				continue
+			}
+			changes = append(changes, change{c.Start, c.Size.MemoryMiB})
+			if c.End != yarn.None {
+				changes = append(changes, change{c.End, -c.Size.MemoryMiB})
+			}
+			if c.Freed == yarn.None {
+				t.Fatalf("world %d: container %s %d is never given back", seed, c.Application, c.Number)
+			}
+		}
+		for _, x := range changes {
+			used := int64(0)
+			for _, y := range changes {
+				if y.at < x.at || y.at == x.at && y.memory < 0 || y == x {
+					used += y.memory
+				}
+			}
+			if dies := q.Cluster.Nodes[i].Dies; used > q.YARN.Nodes[i].MemoryMiB && (dies == 0 || x.at < engine.At(dies)) {
+				t.Fatalf("world %d: node %d holds %d MiB at %v", seed, i, used, x.at)
+			}
+		}
+	}
+}
