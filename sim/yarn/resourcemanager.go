@@ -27,7 +27,7 @@ func New(c Config) (*ResourceManager, error) {
 		}
 	}
 	for i := range c.Work {
-		p := &application{Submission: c.Work[i], rm: rm}
+		p := &application{Submission: c.Work[i], rm: rm, record: notSubmitted}
 		rm.apps = append(rm.apps, p)
 		rm.agenda.at(p.At, p.submit)
 	}

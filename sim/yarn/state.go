@@ -108,6 +108,11 @@ type process struct {
 	killed   bool
 }
 
+// notSubmitted is the record of an application that has not come yet.
+var notSubmitted = ApplicationRecord{
+	Submitted: None, AMAllocated: None, AMStarted: None, Registered: None, Unregistered: None, Ended: None,
+}
+
 // application is a submission and its life in the ResourceManager (RMAppImpl).
 type application struct {
 	Submission

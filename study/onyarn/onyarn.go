@@ -75,7 +75,9 @@ func (r *Run) WriteText(w io.Writer) error {
 	for i := range r.question.Jobs {
 		j := &r.question.Jobs[i]
 		a := &r.done.Applications[i]
-		first = min(first, a.Submitted)
+		if a.Submitted != yarn.None {
+			first = min(first, a.Submitted)
+		}
 		end := "not ended"
 		if at := r.done.Finished[i]; at != yarn.None {
 			last = max(last, at)
