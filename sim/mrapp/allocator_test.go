@@ -327,7 +327,7 @@ func TestRunningLimitOfReduces(t *testing.T) {
 	want(t, "asks", l.carried(), "1: 20:*=1; 2: 10:*=2; 3: 20:*=0")
 }
 
-// With no more reduces than the limit, and with none asked for, nothing is capped.
+// With no more tasks than the limit, and with none asked for, nothing is capped.
 func TestRunningLimitNeedsMoreTasks(t *testing.T) {
 	for _, c := range []struct {
 		reduces, asked int
@@ -393,4 +393,45 @@ func TestWeighBlacklist(t *testing.T) {
 		r.weighBlacklist()
 		want(t, c.name, r.refused.ignored, c.ignored)
 	}
+}
+
+// Preempting for maps of 2 cores takes as many reduces of 1 core where cores count.
+func TestPreemptsByVirtualCores(t *testing.T) {
+	for _, c := range []struct {
+		counts bool
+		killed string
+	}{{false, "[2]"}, {true, "[2 1]"}} {
+		a := preemptible(30, 40, 50, 20)
+		a.registered.VCores = c.counts
+		a.requests.sizes[workload.Map].VCores = 2
+		a.preemptIfNeeded()
+		want(t, "killed", killsOf(a), c.killed)
+	}
+}
+
+// Without a blacklist failures on a node are not counted, nor are they on a node that is
+// listed.
+func TestFailuresThatDoNotCount(t *testing.T) {
+	a := ramp(1, 0)
+	a.job.Settings.Blacklist = false
+	for range 3 {
+		a.requests.failedOn(1)
+	}
+	want(t, "listed", len(a.requests.refused.listed), "0")
+	a.job.Settings.Blacklist = true
+	for range 7 {
+		a.requests.failedOn(1)
+	}
+	want(t, "told once", a.requests.refused.additions, "[1]")
+}
+
+// A container of priority 5 on a blacklisted node is for the first failed map that still
+// waits: the one before it has been killed.
+func TestRefileSkipsKilledMaps(t *testing.T) {
+	a := ramp(0, 0)
+	gone := &attempt{task: &task{am: a}, request: request{priority: fastFailMap}}
+	waits := &attempt{task: &task{am: a, index: 1}, request: request{priority: fastFailMap}}
+	a.failedMaps = []*attempt{gone, waits}
+	a.maps.push(waits)
+	want(t, "refiled", a.toRefile(box(2, fastFailMap)) == waits, "true")
 }

@@ -531,3 +531,15 @@ func TestUnregistersAtTheHeartbeatInterval(t *testing.T) {
 	l.run(time.Minute)
 	want(t, "job", *l.record, "{0s 0s 500ms 3.5s false SUCCEEDED}")
 }
+
+// A map whose first attempt failed is killed with the job while its second runs: the
+// task is over when that one is, and the job fails.
+func TestKilledTaskCountsEarlierFailures(t *testing.T) {
+	l := faulty(t, map[int][]time.Duration{0: {1}, 1: {9}}, 1, anywhere(2)...)
+	l.grant(2, 20, 2, 1, 2)
+	l.grant(6, 5, 4, 1)
+	l.at(10*time.Second, func() { l.am.endTasks(jobFailWait, workload.Failed); l.am.settle() })
+	l.run(time.Minute)
+	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-4sF; m0_1 4@1 6s-7s-10sK; m1_0 3@2 2s-3s-10sK")
+	want(t, "job", *l.record, "{0s 0s 10.45s 11.45s false FAILED}")
+}

@@ -1,6 +1,7 @@
 package mrapp
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -240,4 +241,16 @@ func TestProgressOfReduces(t *testing.T) {
 		}
 	}
 	want(t, "reported at 17 s", l.am.progress(x), "0.16666667")
+}
+
+// Speculation of reduces alone looks at no map, and that of maps at no reduce.
+func TestSpeculatesByKind(t *testing.T) {
+	for _, c := range []struct{ maps, reduces bool }{{true, false}, {false, true}, {true, true}, {false, false}} {
+		l := speculating(t)
+		l.job.Settings.Speculation.Maps, l.job.Settings.Speculation.Reduces = c.maps, c.reduces
+		l.run(13 * time.Second)
+		want(t, "maps", l.am.speculator.watches(workload.Map), fmt.Sprint(c.maps))
+		want(t, "reduces", l.am.speculator.watches(workload.Reduce), fmt.Sprint(c.reduces))
+		want(t, "attempts of map 1", len(l.am.maptasks[1].attempts), map[bool]string{true: "2", false: "1"}[c.maps])
+	}
 }
