@@ -6,7 +6,7 @@ import "time"
 // cluster: containers take the place of slots.
 type YARN struct {
 	Nodes       []Resource        // of each node of the cluster: yarn.nodemanager.resource.memory-mb, cpu-vcores
-	Policy      string            // capacity or fair
+	Policy      string            // capacity, fair or fifo
 	Properties  map[string]string // of yarn-site.xml and capacity-scheduler.xml
 	Allocations *Allocations      // fair-scheduler.xml
 	Costs       YARNCosts

@@ -110,10 +110,12 @@ func (r *yarnRun) policy(l policy.Listener) (policy.Scheduler, error) {
 	switch y.Policy {
 	case "capacity":
 		return policy.NewCapacity(y.Properties, l)
+	case "fifo":
+		return policy.NewFifo(y.Properties, l)
 	case "fair":
 		return policy.NewFair(y.Properties, y.Allocations, l)
 	}
-	return nil, fmt.Errorf("scheduler %q: want capacity or fair", y.Policy)
+	return nil, fmt.Errorf("scheduler %q: want capacity, fair or fifo", y.Policy)
 }
 
 // size reads the size of a kind of container from a job's configuration.

@@ -56,14 +56,12 @@ func (s *capacity) AttemptRemoved(a *App) {
 			s.complete(c, Aborted, true)
 		}
 	}
-	a.stopped = true
 	for _, t := range a.tables {
 		if any := t.ask(Any); any != nil && any.Count > 0 {
 			s.wants(a, Resource{}.Minus(any.Size.Times(int64(any.Count))))
 		}
 	}
-	clear(a.tables)
-	a.wanted = nil
+	a.stop()
 	a.capacity.leaf.withdraw(a)
 }
 
@@ -231,7 +229,7 @@ func (s *capacity) commit(n *Node, p assignment) {
 		p.app.number(c)
 	}
 	if p.give != nil {
-		s.give(n, p, c)
+		s.give(p, c)
 	} else {
 		p.app.book(c)
 		if !again {
@@ -279,21 +277,16 @@ func (s *capacity) accepts(n *Node, p assignment, c *Container, again bool) bool
 }
 
 // give books a container as allocated (FiCaSchedulerApp.apply).
-func (s *capacity) give(n *Node, p assignment, c *Container) {
+func (s *capacity) give(p assignment, c *Container) {
 	a := p.app
 	if p.from != nil {
 		s.unreserve(c)
 	}
-	c.state = allocated
-	a.granted = append(a.granted, c)
-	a.enlive(c)
-	c.asks = a.take(p.priority, p.near, n.Host, n.Rack)
+	a.grant(c, p.near)
 	s.wants(a, Resource{}.Minus(c.asks[len(c.asks)-1].Size))
 	if len(a.wanted) == 0 {
 		a.capacity.leaf.users.rests(a)
 	}
-	a.used = a.used.Plus(c.Size)
-	n.occupy(c)
 	s.listener.Allocated(c)
 }
 

@@ -162,9 +162,7 @@ func (s *fair) AttemptRemoved(a *App) {
 			s.unreserve(c)
 		}
 	}
-	a.stopped = true
-	clear(a.tables)
-	a.wanted = nil
+	a.stop()
 	a.fair.queue.leave(a)
 }
 

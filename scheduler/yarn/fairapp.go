@@ -228,13 +228,8 @@ func (f *fairApp) give(n *Node, size Resource, near locality, p Priority, booked
 	} else {
 		f.unbook(c)
 	}
-	c.state = allocated
-	a.granted = append(a.granted, c)
-	a.enlive(c)
-	c.asks = a.take(p, near, n.Host, n.Rack)
-	a.used = a.used.Plus(c.Size)
+	a.grant(c, near)
 	f.queue.each(func(q *fairQueue) { q.used = q.used.Plus(c.Size) })
-	n.occupy(c)
 	s.node(n).fulfil(f, c.Size)
 	if !f.amRunning {
 		f.amRunning, f.amSize = true, c.Size

@@ -300,6 +300,24 @@ func (a *App) finish(l Listener, c *Container, exit Exit, tell bool) bool {
 	return true
 }
 
+// grant books a container as allocated: it is live, its ask is served, and its node
+// holds it.
+func (a *App) grant(c *Container, near locality) {
+	c.state = allocated
+	a.granted = append(a.granted, c)
+	a.enlive(c)
+	c.asks = a.take(c.Priority, near, c.node.Host, c.node.Rack)
+	a.used = a.used.Plus(c.Size)
+	c.node.occupy(c)
+}
+
+// stop ends the asks of an attempt.
+func (a *App) stop() {
+	a.stopped = true
+	clear(a.tables)
+	a.wanted = nil
+}
+
 // enlive adds a container to the live ones.
 func (a *App) enlive(c *Container) {
 	a.live = append(a.live, c)

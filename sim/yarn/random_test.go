@@ -33,9 +33,12 @@ func newWorld(seed uint64) *world {
 			n.Dies = engine.Time(5000+w.rng.IntN(60000)) * ms
 		}
 	}
-	if w.rng.IntN(2) == 0 {
+	switch w.rng.IntN(5) {
+	case 0:
+		w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) { return policy.NewFifo(policy.Properties{}, l) }
+	case 1, 2:
 		w.capacity()
-	} else {
+	default:
 		w.fair()
 	}
 	for i := range 1 + w.rng.IntN(6) {
