@@ -41,9 +41,12 @@ func stringHash(s string) uint32 {
 // slot is the bucket of a node's NodeId (NodeId.hashCode), with the port of the
 // measured clusters.
 func (n *Node) slot(slots int) int {
-	const port = 1234
-	prime := uint32(493217)
-	return slotOf((8501*prime+stringHash(n.Name))*prime+port, slots)
+	if n.hash == 0 {
+		const port = 1234
+		prime := uint32(493217)
+		n.hash = (8501*prime+stringHash(n.Name))*prime + port
+	}
+	return slotOf(n.hash, slots)
 }
 
 // SortNodes orders what belongs to nodes as a hash map of NodeIds lists it.

@@ -67,6 +67,7 @@ type Node struct {
 	launched []*Container // that occupy memory, in order of allocation
 	slots    int          // of Hadoop's hash map of them
 	usable   bool
+	hash     uint32 // of its NodeId; 0: not computed yet
 }
 
 // Free returns what is not occupied.
@@ -290,8 +291,8 @@ func (a *App) finish(l Listener, c *Container, exit Exit, tell bool) bool {
 	if a.gaps++; a.gaps > len(a.live)/2 {
 		a.compact()
 	}
-	if j := slices.Index(a.granted, c); j >= 0 {
-		a.granted = slices.Delete(a.granted, j, j+1)
+	if c.state == allocated {
+		a.granted = remove(a.granted, c)
 	}
 	tell = tell && c.state >= acquired
 	c.state = ended
