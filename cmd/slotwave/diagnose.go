@@ -53,7 +53,7 @@ changes. --budget 0 sets no limit.`,
 	f.DurationVar(&k.Budget, "budget", time.Minute, "time for the tests; 0 is no limit")
 	f.IntVar(&k.Pairs, "pairs", 20, "largest number of `PAIRS` of runs that test a change")
 	f.StringVar(&k.failAbove, "fail-above", "", "exit with code 4 if a change gains more than this `PART`")
-	f.BoolVar(&k.Without, "without", false, "also simulate jobs without start-up, heartbeats, disks, ...")
+	f.BoolVar(&k.Without, "without", false, "also simulate jobs without disks, waits ...")
 	f.BoolVar(&k.Anonymise, "anonymise", false, "replace the names of users, jobs and machines")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")

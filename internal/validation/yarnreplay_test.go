@@ -22,7 +22,6 @@ type recordedMaster struct {
 	asks    map[int64]map[string]string // by time
 	rows    map[string]map[string]string
 	finish  int64
-	end     int64
 	given   map[int32]*sim.Container
 	differs *string
 }

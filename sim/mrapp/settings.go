@@ -206,7 +206,7 @@ var releases = map[string]Release{
 func FindRelease(name string) (Release, error) {
 	r, ok := releases[name]
 	if !ok {
-		return r, fmt.Errorf("Hadoop %s: no ApplicationMaster of this release is simulated: want one of %s",
+		return r, fmt.Errorf("release %s of Hadoop: no ApplicationMaster of it is simulated: want one of %s",
 			name, strings.Join(slices.Sorted(maps.Keys(releases)), ", "))
 	}
 	return r, nil

@@ -195,7 +195,7 @@ func TestExponentialEstimate(t *testing.T) {
 	rate := float64((float32(0.3) - float32(0.2)) / 6000)
 	near(t, "rate", x.speculate.smooth.value*1e6, rate*1e6)
 	want(t, "runtime", e.runtime(x), "60999") // 20000 - 1000 and 0.7 / rate
-	e, x = reported(&s, 0.1, 0.2, 0.3, 0.5)
+	_, x = reported(&s, 0.1, 0.2, 0.3, 0.5)
 	next := float64((float32(0.5) - float32(0.3)) / 6000)
 	near(t, "rate", x.speculate.smooth.value*1e6, (rate*math.Exp(0.1)+next*(1-math.Exp(0.1)))*1e6)
 }

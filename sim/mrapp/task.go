@@ -30,9 +30,6 @@ type task struct {
 	commit   *attempt // that may commit
 }
 
-// over reports whether the job waits for the task no more (TaskImpl.isFinished).
-func (t *task) over() bool { return t.state >= taskSucceeded }
-
 // addAttempt makes and schedules an attempt (addAndScheduleAttempt).
 func (a *AppMaster) addAttempt(t *task, again bool) {
 	n := &attempt{task: t, number: t.next}
