@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -75,10 +76,7 @@ func TestNewerPlansAndJournalsAreRefused(t *testing.T) {
 		}
 	}
 	newer := func(text string) string {
-		for _, kind := range []string{"plan", "journal"} {
-			text = strings.ReplaceAll(text, `"slotwave/`+kind+`/1"`, `"slotwave/`+kind+`/99"`)
-		}
-		return text
+		return regexp.MustCompile(`"slotwave/(plan|journal)/\d+"`).ReplaceAllString(text, `"slotwave/$1/99"`)
 	}
 	plan, _, _ := strings.Cut(verb(t, "sweep", "plan", "mystudy.toml"), "\n")
 	writeFile(t, "old", plan+"\n")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"os"
@@ -16,8 +17,37 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// journalSchema is that of the files of finished simulations.
-var journalSchema = workload.Schema{Kind: "journal", Oldest: 1, Version: 1}
+// journalSchema is that of the files of finished simulations. Version 1 has no
+// checksums.
+var journalSchema = workload.Schema{Kind: "journal", Oldest: 2, Version: 2}
+
+// castagnoli is the polynomial of the checksum of a line. It finds each damage of up
+// to 32 bits in a row.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sealed ends a line, an object of JSON, with the checksum of all before it.
+func sealed(line []byte) []byte {
+	line = bytes.TrimSuffix(line, []byte("}\n"))
+	return fmt.Appendf(line, "%s%08x\"}\n", sealKey, crc32.Checksum(line, castagnoli))
+}
+
+const sealKey = `,"crc32c":"`
+
+// whole refuses a line that is not as it was written.
+func whole(line []byte) error {
+	const digits = 8
+	at := len(line) - len(sealKey) - digits - len("\"}\n")
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sealKey)) || !bytes.HasSuffix(line, []byte("\"}\n")) {
+		return fmt.Errorf("damaged: want a line that ends with its checksum: %s", remedy)
+	}
+	if want := sealed(bytes.Clone(line[:at])); !bytes.Equal(line, want) {
+		return fmt.Errorf("damaged: crc32c: got %q: want %q, that of the line: %s", line[at+len(sealKey):][:digits], want[at+len(sealKey):][:digits], remedy)
+	}
+	return nil
+}
+
+// remedy says how to go on after a damage.
+const remedy = "cut the file before this line, or remove it, and simulate again what it held"
 
 // agrees refuses what was made from other inputs or by another version.
 func (h *journalHead) agrees(file string, with journalHead) error {
@@ -30,7 +60,8 @@ func (h *journalHead) agrees(file string, with journalHead) error {
 	return nil
 }
 
-// readHead reads the first line of a journal.
+// readHead reads the first line of a journal. It looks at the version first: others may
+// have other checksums.
 func readHead(line []byte, file string, n int) (h journalHead, err error) {
 	is := json.Unmarshal(line, &h) == nil
 	if is {
@@ -39,7 +70,12 @@ func readHead(line []byte, file string, n int) (h journalHead, err error) {
 	switch {
 	case !is:
 		return h, fmt.Errorf("%s:%d: not a file of finished simulations: want one that slotwave sweep wrote", file, n)
+	case err != nil && h.Schema == "slotwave/journal/1":
+		return h, fmt.Errorf("%s:%d: schema: got %q, which has no checksums: want %q: remove the file and run slotwave sweep work again, or the sweep", file, n, h.Schema, journalSchema)
 	case err != nil:
+		return h, fmt.Errorf("%s:%d: %w", file, n, err)
+	}
+	if err := whole(line); err != nil {
 		return h, fmt.Errorf("%s:%d: %w", file, n, err)
 	}
 	return h, nil
@@ -53,13 +89,15 @@ type journalRow struct {
 	Values      []number `json:"values"`
 	Goals       []number `json:"goals,omitempty"`
 	Full        float64  `json:"full,omitempty"`
+	Row         int      `json:"row,omitempty"` // counts those since the first line; added when it is written
 }
 
 // Journal keeps finished simulations, one line each.
 type Journal struct {
 	f    *os.File
 	to   io.Writer
-	rows int
+	rows int // of the file
+	last int // number of the last row since the first line of its writer
 }
 
 // OpenJournal opens the journal in the folder of a result, and takes over what
@@ -78,10 +116,11 @@ func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{f: f, to: f}
-	size, err := s.readJournal(f, path, b, func(t task, r points.Replication) error {
+	size, last, err := s.readJournal(f, path, b, func(t task, r points.Replication) error {
 		j.rows++
 		return s.record(t, r, 0)
 	})
+	j.last = last
 	if err == nil {
 		err = f.Truncate(size) // a line that was cut off
 	}
@@ -95,44 +134,57 @@ func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
 	return j, nil
 }
 
-// readJournal passes on every row, and returns the size of the whole lines.
-func (s *Sweep) readJournal(r io.Reader, path string, b resultdir.Build, row func(task, points.Replication) error) (size int64, err error) {
+// readJournal passes on every row, and returns the size of the whole lines and the
+// number of the last row. A kill cuts off at most the last line.
+func (s *Sweep) readJournal(r io.Reader, path string, b resultdir.Build, row func(task, points.Replication) error) (size int64, last int, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return size, nil
+			if begin := []byte(`{"schema":"slotwave/journal/`); n == 1 && !bytes.HasPrefix(line, begin) && !bytes.HasPrefix(begin, line) {
+				_, err := readHead(nil, path, n)
+				return size, last, err // the file is something else
+			}
+			return size, last, nil
 		}
 		if err != nil {
-			return size, err
+			return size, last, err
 		}
 		text := unkeyed(line)
 		if n == 1 || bytes.HasPrefix(text, []byte(`{"schema"`)) { // each mapper writes one
 			head, err := readHead(text, path, n)
 			if err != nil {
-				return size, err
+				return size, last, err
 			}
 			if err := head.agrees(path, s.identity(b)); err != nil {
-				return size, err
+				return size, last, err
 			}
+			last = 0
 		} else {
-			t, one, err := s.readRow(text)
+			last++
+			t, one, err := s.readRow(text, last)
 			if err == nil {
 				err = row(t, one)
 			}
 			if err != nil {
-				return size, fmt.Errorf("%s:%d: %w", path, n, err)
+				return size, last, fmt.Errorf("%s:%d: %w", path, n, err)
 			}
 		}
 		size += int64(len(line))
 	}
 }
 
-// readRow reads a row, which has to be one of the study.
-func (s *Sweep) readRow(line []byte) (task, points.Replication, error) {
+// readRow reads the row with a number, which has to be one of the study.
+func (s *Sweep) readRow(line []byte, number int) (task, points.Replication, error) {
+	if err := whole(line); err != nil {
+		return task{}, points.Replication{}, err
+	}
 	var row journalRow
 	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(s.Metrics.Names()) || len(row.Goals) != len(s.Goals) {
 		return task{}, points.Replication{}, errors.New("not a row of finished simulations: want it as slotwave sweep wrote it")
+	}
+	if row.Row != number {
+		return task{}, points.Replication{}, fmt.Errorf("row: got %d: want %d: rows are missing or repeated: %s", row.Row, number, remedy)
 	}
 	t := task{row.Point - 1, row.Replication - 1}
 	if t.point < 0 || t.point >= s.NumPoints || t.replication < 0 || t.replication >= s.File.MaxReplications {
@@ -146,16 +198,19 @@ func (s *Sweep) readRow(line []byte) (task, points.Replication, error) {
 
 // finishedRow makes the row of a finished simulation.
 func finishedRow(t task, r points.Replication) journalRow {
-	return journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), r.Full}
+	return journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), r.Full, 0}
 }
 
-// add writes a finished simulation. A nil journal keeps nothing.
+// add writes a finished simulation with its number and checksum, in one piece, so that
+// a kill leaves at most the last line cut off. A nil journal keeps nothing.
 func (j *Journal) add(line []byte) error {
 	if j == nil {
 		return nil
 	}
 	j.rows++
-	_, err := j.to.Write(line)
+	j.last++
+	line = fmt.Appendf(bytes.TrimSuffix(line, []byte("}\n")), ",\"row\":%d}\n", j.last)
+	_, err := j.to.Write(sealed(line))
 	return err
 }
 
@@ -171,8 +226,7 @@ func figures[To, From ~float64](values []From) []To {
 	return list
 }
 
-// encode makes a line of a journal. It is written in one piece, so that a kill leaves
-// at most the last line cut off.
+// encode makes a line of a journal.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -185,8 +239,9 @@ func encode(v any) ([]byte, error) {
 func (j *Journal) begin(head journalHead) error {
 	line, err := encode(head)
 	if err == nil {
-		_, err = j.to.Write(line)
+		_, err = j.to.Write(sealed(line))
 	}
+	j.last = 0
 	return err
 }
 

@@ -207,7 +207,7 @@ func Merge(files []string, b resultdir.Build) (*Sweep, error) {
 			s, err = openRows(f, name)
 		}
 		if err == nil {
-			_, err = s.readJournal(f, name, b, func(t task, r points.Replication) error {
+			_, _, err = s.readJournal(f, name, b, func(t task, r points.Replication) error {
 				kept, err := s.done.Row(t.point)
 				if err != nil {
 					return err
