@@ -34,6 +34,7 @@ func main() {
 		if d := a.writing.Load(); d != nil {
 			d.Abort()
 		}
+		resultdir.Stop()
 		if s == syscall.SIGTERM {
 			os.Exit(143)
 		}

@@ -87,3 +87,31 @@ func TestVerbsKeepTheirInputs(t *testing.T) {
 		}
 	}
 }
+
+// A report leaves files of the user alone, and replaces a link instead of its target.
+func TestReportKeepsFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	verb(t, "run", "two-jobs", "--quiet", "--out", "out")
+	writeFile(t, "page.html", "mine")
+	writeFile(t, "new.html.part", "mine")
+	if code, _, stderr := call("", "report", "out", "--out", "page.html"); code != exitInput || !strings.Contains(stderr, "--force") {
+		t.Errorf("exit code %d, %q: want a refusal", code, stderr)
+	}
+	verb(t, "report", "out", "--quiet", "--out", "new.html")
+	if err := os.Symlink("page.html", "link.html"); err != nil {
+		t.Skip(err)
+	}
+	if code, _, stderr := call("", "report", "out", "--out", "link.html"); code != exitInput || !strings.Contains(stderr, "--force") {
+		t.Errorf("exit code %d, %q: want a refusal", code, stderr)
+	}
+	verb(t, "report", "out", "--quiet", "--force", "--out", "link.html")
+	for name, want := range map[string]string{"page.html": "mine", "new.html.part": "mine", "link.html": read(t, "new.html")} {
+		if read(t, name) != want {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	left, err := os.ReadDir(".")
+	if err != nil || len(left) != 5 {
+		t.Errorf("got %v, %v: want five names", left, err)
+	}
+}

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/calibrate"
 )
@@ -79,18 +76,12 @@ func (a *app) bench(platform string, k *benching) error {
 	return a.next(&asked{quiet: k.quiet}, "platform", "fit", k.out)
 }
 
-// keepFile writes a file completely or not at all.
+// keepFile writes a file completely or not at all. One that exists is kept unless force.
 func keepFile(name string, force bool, write func(io.Writer) error) error {
 	if isFile(name) && !force {
 		return fmt.Errorf("--out %s: file exists: want another name, or --force", name)
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // does nothing after the rename
-	err = errors.Join(write(f), f.Chmod(0o644), f.Sync(), f.Close())
-	return cmp.Or(err, os.Rename(f.Name(), name))
+	return resultdir.WriteFile(name, 0o666, write)
 }
 
 const gridUsage = "`FILE` with benchmarks to run instead of the paper's, one per row: mb_per_map, selectivity, maps, reduces"

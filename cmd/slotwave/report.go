@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/study/report"
@@ -77,8 +78,7 @@ func reportName(paths []string) string {
 	return text.Slug(strings.Join(names, "-")) + ".html"
 }
 
-// writeReport writes the page under a temporary name first, so that none is left
-// half-written.
+// writeReport writes the page once it is whole.
 func writeReport(a *app, paths []string, k *reporting) error {
 	defer collectEarly()()
 	if k.Workers < 0 {
@@ -101,12 +101,7 @@ func writeReport(a *app, paths []string, k *reporting) error {
 	if err != nil {
 		return err
 	}
-	temporary := k.out + ".part"
-	if err := os.WriteFile(temporary, page.Bytes(), 0o666); err != nil {
-		return err
-	}
-	if err := os.Rename(temporary, k.out); err != nil {
-		os.Remove(temporary)
+	if err := resultdir.WriteFile(k.out, 0o666, resultdir.Text(page.String())); err != nil {
 		return err
 	}
 	if !k.quiet {

@@ -11,7 +11,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -48,8 +47,7 @@ type Dir struct {
 	cleared []string // folders without leftovers
 }
 
-// The name of a partial file begins with a dot and holds a random number, so
-// that two runs into one directory use different names.
+// partialName matches the names that createPartial gives.
 var partialName = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.partial$`)
 
 // Purpose says what a result directory is for.
@@ -265,12 +263,11 @@ func (d *Dir) File(name string) (*File, error) {
 	if err := d.makeFolder(folder); err != nil {
 		return nil, err
 	}
-	partial := filepath.Join(d.path, folder, fmt.Sprintf(".%s.%016x.partial", base, rand.Uint64()))
-	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := createPartial(filepath.Join(d.path, folder, base), 0o666)
 	if err != nil {
 		return nil, err
 	}
-	file := &File{name: name, partial: partial, f: f, sum: sha256.New()}
+	file := &File{name: name, partial: f.Name(), f: f, sum: sha256.New()}
 	d.files = append(d.files, file)
 	return file, nil
 }
@@ -325,29 +322,20 @@ func (d *Dir) Commit(m Manifest) error {
 			os.Remove(filepath.Join(d.path, folder)) // fails if files are left
 		}
 	}
-	d.sync()
+	syncFolder(d.path)
 	for _, f := range d.files {
 		if f.name == ManifestName {
-			d.sync()
+			syncFolder(d.path)
 		}
 		if err := os.Rename(f.partial, filepath.Join(d.path, f.name)); err != nil {
 			return err
 		}
 	}
-	d.sync()
+	syncFolder(d.path)
 	if err := os.Remove(filepath.Join(d.path, JournalName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return d.locked.Close()
-}
-
-// sync makes the renames durable if the system can. A directory on Windows
-// cannot be synced, which is not an error.
-func (d *Dir) sync() {
-	if f, err := os.Open(d.path); err == nil {
-		f.Sync()
-		f.Close()
-	}
 }
 
 // Abort removes the written files, and the directories that Create made. Once

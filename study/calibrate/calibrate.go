@@ -24,6 +24,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
@@ -582,17 +583,11 @@ func (c *RunCalibration) question(seed uint64) (q model.WhatIf, err error) {
 		return q, err
 	}
 	for _, f := range c.Files("") {
-		var text bytes.Buffer
-		err := error(nil)
+		write := f.Write
 		if f.Name == platformName {
-			err = c.writeStart(&text)
-		} else {
-			err = f.Write(&text)
+			write = c.writeStart
 		}
-		if err != nil {
-			return q, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, f.Name), text.Bytes(), 0o666); err != nil {
+		if err := resultdir.WriteFile(filepath.Join(dir, f.Name), 0o666, write); err != nil {
 			return q, err
 		}
 	}

@@ -3,9 +3,9 @@ package reproduce
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/compare"
@@ -97,5 +97,5 @@ func khanEvaluation(r *reproducing) ([]ReproducedPart, error) {
 
 func (r *reproducing) khanRuns(profile, name, inputs, reduces string) (string, error) {
 	file := filepath.Join(r.work, profile+"-"+name+".toml")
-	return file, os.WriteFile(file, []byte(fmt.Sprintf(khanScenario, profile, inputs, reduces)), 0o666)
+	return file, resultdir.WriteFile(file, 0o666, resultdir.Text(fmt.Sprintf(khanScenario, profile, inputs, reduces)))
 }

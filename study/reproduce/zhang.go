@@ -1,11 +1,9 @@
 package reproduce
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/calibrate"
@@ -87,22 +86,14 @@ func (r *reproducing) lines(row float64) (*calibrate.Fitting, string, error) {
 		return nil, "", err
 	}
 	table, lines := filepath.Join(r.work, "profile.csv"), filepath.Join(r.work, fmt.Sprintf("platform-%.4g.json", row))
-	var text bytes.Buffer
-	if err := profile.Write(&text); err != nil {
-		return nil, "", err
-	}
-	if err := os.WriteFile(table, text.Bytes(), 0o666); err != nil {
+	if err := resultdir.WriteFile(table, 0o666, profile.Write); err != nil {
 		return nil, "", err
 	}
 	fitted, err := calibrate.FitPlatform(table, calibrate.FitOptions{})
 	if err != nil {
 		return nil, "", err
 	}
-	text.Reset()
-	if err := fitted.WritePlatform(&text); err != nil {
-		return nil, "", err
-	}
-	return fitted, lines, os.WriteFile(lines, text.Bytes(), 0o666)
+	return fitted, lines, resultdir.WriteFile(lines, 0o666, fitted.WritePlatform)
 }
 
 func zhangTable1(r *reproducing) ([]ReproducedPart, error) {
@@ -209,7 +200,7 @@ func zhangMany(r *reproducing) ([]ReproducedPart, error) {
 func (r *reproducing) scenario(a *zhangApplication, c *zhangCluster, load zhangLoad) (string, error) {
 	file := filepath.Join(r.work, fmt.Sprintf("%s-%d-%d.toml", a.profile, c.nodes, load.maps))
 	block := int64(load.gb*(1<<30)) / int64(load.maps) / 512 * 512
-	return file, os.WriteFile(file, []byte(fmt.Sprintf(`title = "%s"
+	return file, resultdir.WriteFile(file, 0o666, resultdir.Text(fmt.Sprintf(`title = "%s"
 fidelity = "device"
 [cluster]
 hadoop = "0.20.2"
@@ -233,7 +224,7 @@ name = %q
 profile = %q
 input = %d
 reduces = %d
-`, a.name, c.nodes, c.racks, r.zhangPlatform(), block, a.name, a.profile, block*int64(load.maps), load.reduces)), 0o666)
+`, a.name, c.nodes, c.racks, r.zhangPlatform(), block, a.name, a.profile, block*int64(load.maps), load.reduces)))
 }
 
 // zhangAnswers are the answers about one run: the simulation, and zhang in each of

@@ -107,12 +107,8 @@ func (s *Sweep) OpenJournal(folder string, b resultdir.Build) (*Journal, error) 
 }
 
 func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := resultdir.OpenJournal(path)
 	if err != nil {
-		return nil, err
-	}
-	if err := resultdir.Lock(f); err != nil {
-		f.Close()
 		return nil, err
 	}
 	j := &Journal{f: f, to: f}

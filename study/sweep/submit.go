@@ -86,21 +86,17 @@ func (m *Submission) write(script string, text func() string) error {
 			return err
 		}
 	}
-	return os.WriteFile(path, []byte(text()), 0o777)
+	return resultdir.WriteFile(path, 0o777, resultdir.Text(text()))
 }
 
 // writeShard writes every so manyth point, so that costs that grow with a factor are
 // divided evenly.
-func (m *Submission) writeShard(i int) (err error) {
-	f, err := os.Create(m.shardName(i + 1))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return m.sweep.plan(f, m.build, func(yield func(int) bool) {
+func (m *Submission) writeShard(i int) error {
+	points := func(yield func(int) bool) {
 		for k := i; k < m.sweep.NumPoints && yield(k); k += m.Shards {
 		}
-	})
+	}
+	return resultdir.WriteFile(m.shardName(i+1), 0o666, func(w io.Writer) error { return m.sweep.plan(w, m.build, points) })
 }
 
 // sameShards counts the shards in the folder, which have to be of this sweep.
