@@ -304,3 +304,66 @@ func TestWriteErrorIsKept(t *testing.T) {
 	}
 	d.Abort()
 }
+
+// What a killed run of several points leaves, files in folders, is removed by the
+// next; a folder with anything else stays, and the directory is refused.
+func TestRemainsInFolders(t *testing.T) {
+	path := t.TempDir()
+	folder := filepath.Join(path, "nodes-3")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	partial := filepath.Join(folder, ".attempts.csv.0123456789abcdef.partial")
+	for _, name := range []string{partial, filepath.Join(folder, "mine.csv")} {
+		if err := os.WriteFile(name, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Create(path, Purpose{Verb: "run"}); !errors.Is(err, errForeign) {
+		t.Fatalf("got %v: want a refusal", err)
+	}
+	if got := names(t, folder); len(got) != 2 {
+		t.Errorf("the folder holds %v: want both files", got)
+	}
+	if err := os.Remove(filepath.Join(folder, "mine.csv")); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Create(path, Purpose{Verb: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, path); len(got) != 0 {
+		t.Errorf("the directory holds %v: want nothing", got)
+	}
+	d.Abort()
+}
+
+// A verb replaces its own result and, unless forced, no other's.
+func TestResultOfAnotherVerb(t *testing.T) {
+	path := t.TempDir()
+	d, err := Create(path, Purpose{Verb: "platform fit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Commit(Manifest{Arguments: []string{"platform", "fit", "rows.csv"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		purpose Purpose
+		refused bool
+	}{
+		{Purpose{Verb: "platform bench"}, true},
+		{Purpose{Verb: "plat"}, true},
+		{Purpose{Verb: "platform fit", Inputs: []string{filepath.Join(path, ManifestName)}}, true},
+		{Purpose{Verb: "platform fit", Inputs: []string{"terasort"}}, false},
+		{Purpose{Verb: "platform bench", Force: true}, false},
+	} {
+		d, err := Create(path, row.purpose)
+		if (err != nil) != row.refused {
+			t.Errorf("%+v: got %v", row.purpose, err)
+		}
+		if err == nil {
+			d.Abort()
+		}
+	}
+}
