@@ -115,3 +115,19 @@ func TestReportKeepsFiles(t *testing.T) {
 		t.Errorf("got %v, %v: want five names", left, err)
 	}
 }
+
+// validate names each file of a result that has changed or is gone.
+func TestValidateResult(t *testing.T) {
+	t.Chdir(t.TempDir())
+	verb(t, "run", "two-jobs", "--quiet", "--out", "out")
+	verb(t, "validate", "out")
+	attempts := read(t, "out/attempts.csv")
+	writeFile(t, "out/attempts.csv", attempts[:len(attempts)-2]+"8\n")
+	if err := os.Remove("out/jobs.csv"); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := call("", "validate", "out")
+	if code != exitInput || stdout != "" || !strings.Contains(stderr, "attempts.csv: changed") || !strings.Contains(stderr, "jobs.csv") {
+		t.Errorf("exit code %d, %q, %q: want both names", code, stdout, stderr)
+	}
+}

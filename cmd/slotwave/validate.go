@@ -26,8 +26,9 @@ func validateCommand(a *app) *cobra.Command {
 		Short: "Check files and report all errors at once",
 		Long: `Check any file that slotwave reads: scenarios, studies, recorded cases,
 traces, job histories, configurations, job and platform profiles, fitted
-platforms, manifests. A damaged file that can still be read gives warnings;
-with --strict it is an error.`,
+platforms, manifests, results. The files of a result need the checksums of its
+manifest. Another damaged file that can still be read gives warnings; with
+--strict it is an error.`,
 		Example: "  slotwave validate my.toml\n  slotwave validate history/done --strict",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -92,6 +93,11 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 			return "", nil, fmt.Errorf("%s: %w", name, err)
 		}
 		return "platform profile, " + workload.Counted(len(p), "phase", "phases"), []string{"platform", "fit", name}, nil
+	}
+	if isFile(filepath.Join(name, resultdir.ManifestName)) {
+		if _, err := resultdir.ReadManifest(name); err != nil {
+			return "", nil, err
+		}
 	}
 	n, lost := held{}, 0
 	for _, paths := range study.Histories([]string{name}) {
