@@ -7,8 +7,8 @@
 //	  │    └─ sim/station  disks, cores and links that attempts share
 //	  └─ sim/engine      timers, and the order of events
 //
-// The simulator chooses the master of the question's release, and steps the engine
-// until every job has ended.
+// The simulator steps the engine until every job has ended. RunOnYARN runs sim/yarn
+// and sim/mrapp in place of the JobTracker.
 package sim
 
 import (

@@ -94,11 +94,6 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		}
 		return "platform profile, " + workload.Counted(len(p), "phase", "phases"), []string{"platform", "fit", name}, nil
 	}
-	if isFile(filepath.Join(name, resultdir.ManifestName)) {
-		if _, err := resultdir.ReadManifest(name); err != nil {
-			return "", nil, err
-		}
-	}
 	n, lost := held{}, 0
 	for _, paths := range study.Histories([]string{name}) {
 		h, err := r.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
@@ -113,6 +108,12 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 			a.warn([]string{fmt.Sprintf("and %d more", h.Dropped)})
 		}
 		lost += len(h.Problems) + h.Dropped
+	}
+	// After the reading, so that a newer layout is refused as such.
+	if isFile(filepath.Join(name, resultdir.ManifestName)) {
+		if _, err := resultdir.ReadManifest(name); err != nil {
+			return "", nil, err
+		}
 	}
 	losses := workload.Counted(lost, "loss", "losses")
 	if n == (held{}) && lost > 0 {
