@@ -100,7 +100,7 @@ func Create(path string, p Purpose) (d *Dir, err error) {
 			if m[1] == ManifestName { // killed while renaming
 				d.adopt(name)
 			}
-		} else if inner := partials(filepath.Join(path, name)); entry.IsDir() && len(inner) > 0 {
+		} else if inner := partials(path, entry); len(inner) > 0 {
 			for _, partial := range inner {
 				remains = append(remains, filepath.Join(name, partial))
 			}
@@ -151,8 +151,11 @@ func resolved(path string) string {
 }
 
 // partials lists the files of a folder if all are the remains of an aborted run.
-func partials(folder string) (names []string) {
-	entries, _ := os.ReadDir(folder)
+func partials(path string, folder fs.DirEntry) (names []string) {
+	if !folder.IsDir() {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Join(path, folder.Name()))
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !partialName.MatchString(e.Name()) {
 			return nil

@@ -223,9 +223,14 @@ func (s *Inspection) clusters(t *text.Writer) {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t--job '%s'\n", text.Number(int64(c.Jobs)), text.Number(int64(c.Machines)), first, strings.Join(c.Patterns, "' --job '"))
 	}
+	endList(t, len(s.Clusters), "more cluster")
+}
+
+// endList ends a table of the first names of a list, and counts those that it leaves out.
+func endList(t *text.Writer, listed int, what string) {
 	t.Flush()
-	if more := len(s.Clusters) - shownNames; more > 0 {
-		fmt.Fprintf(t, "and %s\n", text.Count(more, "more cluster"))
+	if more := listed - shownNames; more > 0 {
+		fmt.Fprintf(t, "and %s\n", text.Count(more, what))
 	}
 }
 
@@ -246,10 +251,7 @@ func (s *Inspection) names(t *text.Writer) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", text.Shorten(n.Name, 20), text.Number(int64(n.Jobs)), text.Number(int64(n.Maps)), text.Number(int64(n.Reduces)),
 			input, text.Duration(n.SlotTime), median)
 	}
-	t.Flush()
-	if more := len(s.Names) - shownNames; more > 0 {
-		fmt.Fprintf(t, "and %s\n", text.Count(more, "more name"))
-	}
+	endList(t, len(s.Names), "more name")
 }
 
 func (s *Inspection) still(t *text.Writer) {
