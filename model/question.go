@@ -163,6 +163,7 @@ type Node struct {
 	Machine     int // index of Cluster.Machines
 	MapSlots    int
 	ReduceSlots int
+	Resource    Resource      // on YARN: yarn.nodemanager.resource.memory-mb, cpu-vcores
 	Slowness    float64       // factor on every task time; 1 is normal
 	Price       float64       // per hour; 0: none
 	Dies        time.Duration // no heartbeat at or after; 0: never

@@ -33,6 +33,42 @@ type Release struct {
 	FetchSleep     time.Duration // sleep of ReduceCopier.fetchOutputs when it finds nothing to fetch; 0: it is woken (0.21)
 	CPUCounter     bool          // tasks count CPU_MILLISECONDS and MAP_OUTPUT_MATERIALIZED_BYTES
 	Ideal          bool          // no protocol and no fixed costs
+
+	YARN *YARNRelease // of Hadoop 2 and 3; nil: a JobTracker
+}
+
+// YARNRelease is what differs between releases of MapReduce on YARN. The schedulers
+// are those of 3.3.6 in each.
+type YARNRelease struct {
+	Recorded bool // decisions of a real one are reproduced; false: read in its source
+
+	MostVCores  int64 // default of yarn.scheduler.maximum-allocation-vcores
+	SizeOfHeaps bool  // a task that states no memory has that of its heap over mapreduce.job.heap.memory-mb.ratio (3.0)
+
+	// FinishAtDone ends an attempt for the ApplicationMaster with the child's last call
+	// and leaves the process to exit by itself (SUCCESS_FINISHING_CONTAINER and
+	// FAIL_FINISHING_CONTAINER, from 2.8). Without it the container is stopped first,
+	// and a failed task's output is aborted.
+	FinishAtDone bool
+
+	// Progress is how often a child reports; 0: as the job sets it (2.9).
+	Progress time.Duration
+
+	// ScheduledReduces subtracts the reduces that are asked for from the headroom when
+	// a map has no room (RMContainerAllocator.preemptReducesIfNeeded, 3.3).
+	ScheduledReduces bool
+
+	// CountReduces releases each reduce container beyond the waiting reduces (3.3);
+	// without it only while none waits.
+	CountReduces bool
+
+	// RetryBesideAsk starts a new attempt of a failed task although another attempt
+	// waits for its container (TaskImpl.AttemptFailedTransition, 3.3).
+	RetryBesideAsk bool
+
+	// FastFailKilled asks for the next attempt of a task that a lost node killed at the
+	// priority of failed maps (TaskAttemptKillEvent.getRescheduleAttempt, from 2.8).
+	FastFailKilled bool
 }
 
 // Releases lists what Cluster.Hadoop may name.
@@ -57,6 +93,19 @@ var Releases = []Release{
 		WideTasks: true, Capacity1: true, CapacityFits: true, FetchSleep: 5 * time.Second, CPUCounter: true,
 	},
 	{Name: "ideal", Ideal: true, CPUCounter: true},
+	{Name: "2.7.7", CPUCounter: true, YARN: &YARNRelease{MostVCores: 32, Progress: 3 * time.Second}},
+	{Name: "2.10.2", CPUCounter: true, YARN: &YARNRelease{
+		MostVCores:   4,
+		FinishAtDone: true, ScheduledReduces: true, CountReduces: true, RetryBesideAsk: true, FastFailKilled: true,
+	}},
+	{Name: "3.3.6", CPUCounter: true, YARN: &YARNRelease{
+		Recorded: true, MostVCores: 4, SizeOfHeaps: true,
+		FinishAtDone: true, ScheduledReduces: true, CountReduces: true, RetryBesideAsk: true, FastFailKilled: true,
+	}},
+	{Name: "3.4.1", CPUCounter: true, YARN: &YARNRelease{
+		MostVCores: 4, SizeOfHeaps: true,
+		FinishAtDone: true, ScheduledReduces: true, CountReduces: true, RetryBesideAsk: true, FastFailKilled: true,
+	}},
 }
 
 // FindRelease looks a release up by name.
@@ -71,12 +120,12 @@ func FindRelease(name string) (*Release, error) {
 	return nil, fmt.Errorf("unknown Hadoop release %q: want one of %s", name, strings.Join(known, ", "))
 }
 
-// ReleaseOf returns the release that a configuration names, and whether it can be
-// simulated.
+// ReleaseOf returns the release with a JobTracker that a configuration names, and
+// whether it can be simulated. A cluster on YARN is simulated only if that is asked for.
 func ReleaseOf(conf workload.Conf) (string, bool) {
 	version := conf.String("hadoop.common.configuration.version", "")
-	_, err := FindRelease(version)
-	return version, err == nil
+	r, err := FindRelease(version)
+	return version, err == nil && r.YARN == nil
 }
 
 // HeartbeatOf returns the heartbeat interval of a cluster of which n trackers are

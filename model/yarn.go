@@ -1,15 +1,22 @@
 package model
 
-import "time"
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
 
 // YARN is what a question says of a cluster on YARN, beside what it says of any
 // cluster: containers take the place of slots.
 type YARN struct {
-	Nodes       []Resource        // of each node of the cluster: yarn.nodemanager.resource.memory-mb, cpu-vcores
 	Policy      string            // capacity, fair or fifo
 	Properties  map[string]string // of yarn-site.xml and capacity-scheduler.xml
 	Allocations *Allocations      // fair-scheduler.xml
 	Costs       YARNCosts
+	Flat        bool // the ResourceManager takes all nodes for one rack: it has no topology script
 }
 
 // YARNCosts are durations of a platform on YARN beside those of any cluster.
@@ -21,9 +28,6 @@ type YARNCosts struct {
 	JobCommit time.Duration
 	TaskAbort time.Duration
 }
-
-// YARNReleases are the releases of Hadoop whose ResourceManager is simulated.
-var YARNReleases = []string{"3.3.6"}
 
 // Allocations is the content of fair-scheduler.xml: settings of the whole, by element
 // name, and the queues.
@@ -39,4 +43,93 @@ type AllocationQueue struct {
 	Name     string
 	Settings map[string]string
 	Queues   []AllocationQueue
+}
+
+// AMSize returns the size of the container of a job's ApplicationMaster, before the
+// scheduler rounds it.
+func AMSize(conf workload.Conf) (Resource, error) {
+	const usual = 1536 // MiB
+	return containerSize(conf, "yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores", usual)
+}
+
+// TaskSize returns the size of the container of a job's maps or reduces, before the
+// scheduler rounds it. From 3.0 on a task that states no memory has that of its heap
+// over mapreduce.job.heap.memory-mb.ratio (JobConf.getMemoryRequired).
+func (r *YARNRelease) TaskSize(conf workload.Conf, kind workload.Kind) (Resource, error) {
+	of := "mapreduce." + kind.String()
+	usual := int64(1024) // MiB
+	if r.SizeOfHeaps {
+		opts := conf.String(of+".java.opts", conf.String("mapred.child.java.opts", ""))
+		ratio, err := conf.Float("mapreduce.job.heap.memory-mb.ratio", 0.8)
+		if err != nil {
+			return Resource{}, err
+		}
+		if heap := maxHeap(opts); heap > 0 && ratio > 0 {
+			usual = int64(math.Ceil(float64(heap) / ratio))
+		}
+	}
+	return containerSize(conf, of+".memory.mb", of+".cpu.vcores", usual)
+}
+
+func containerSize(conf workload.Conf, memory, vcores string, usual int64) (Resource, error) {
+	m, err := conf.Int(memory, int(usual))
+	if err != nil {
+		return Resource{}, err
+	}
+	if m <= 0 {
+		m = int(usual)
+	}
+	v, err := conf.Int(vcores, 1)
+	return Resource{MemoryMiB: int64(m), VCores: int64(v)}, err
+}
+
+var heapOption = regexp.MustCompile(`-Xmx(\d+)([kKmMgGtT]?)`)
+
+// maxHeap returns the last -Xmx of JVM options in MiB; 0: there is none.
+func maxHeap(opts string) int64 {
+	all := heapOption.FindAllStringSubmatch(opts, -1)
+	if len(all) == 0 {
+		return 0
+	}
+	last := all[len(all)-1]
+	n, err := workload.ParseBytes(last[1] + last[2])
+	if err != nil {
+		return 0
+	}
+	return n >> 20
+}
+
+// Lanes returns for each node the most containers that run there at once, as its memory
+// and the smallest container of a job allow.
+func (q *WhatIf) Lanes() []int {
+	const usual = 1024 // MiB: default of yarn.scheduler.minimum-allocation-mb
+	least, err := strconv.ParseInt(q.YARN.Properties["yarn.scheduler.minimum-allocation-mb"], 10, 64)
+	if err != nil || least <= 0 {
+		least = usual
+	}
+	smallest := int64(math.MaxInt64)
+	ask := func(r Resource, err error) {
+		if err == nil {
+			smallest = min(smallest, max(least, r.MemoryMiB))
+		}
+	}
+	r, err := FindRelease(q.Cluster.Hadoop)
+	for i := range q.Jobs {
+		j := &q.Jobs[i]
+		ask(AMSize(j.Conf))
+		for _, g := range j.Containers {
+			ask(Resource{MemoryMiB: g.MemoryMiB}, nil)
+		}
+		if j.Containers == nil && err == nil && r.YARN != nil {
+			ask(r.YARN.TaskSize(j.Conf, workload.Map))
+			if j.Reduces.Count > 0 {
+				ask(r.YARN.TaskSize(j.Conf, workload.Reduce))
+			}
+		}
+	}
+	lanes := make([]int, len(q.Cluster.Nodes))
+	for i := range lanes {
+		lanes[i] = int(min(workload.MostSlots, max(1, q.Cluster.Nodes[i].Resource.MemoryMiB/smallest)))
+	}
+	return lanes
 }

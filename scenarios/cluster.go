@@ -108,7 +108,9 @@ var memoryLimits = []string{
 func releases() []string {
 	var names []string
 	for i := range model.Releases {
-		names = append(names, model.Releases[i].Name)
+		if model.Releases[i].YARN == nil {
+			names = append(names, model.Releases[i].Name)
+		}
 	}
 	return names
 }

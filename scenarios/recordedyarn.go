@@ -106,7 +106,11 @@ func onYARN(data []byte) bool {
 	var head struct {
 		Hadoop string `json:"hadoop"`
 	}
-	return json.Unmarshal(data, &head) == nil && slices.Contains(model.YARNReleases, head.Hadoop)
+	if json.Unmarshal(data, &head) != nil {
+		return false
+	}
+	r, err := model.FindRelease(head.Hadoop)
+	return err == nil && r.YARN != nil && r.YARN.Recorded
 }
 
 // recordedYARN reads such a case.
@@ -207,7 +211,7 @@ func (r *recordedYARN) question(run int) (*model.WhatIf, error) {
 			Costs: model.Costs{Launch: millis(r.Costs.Launch), Setup: millis(r.Costs.Setup), Commit: millis(r.Costs.Commit)},
 		},
 		YARN: &model.YARN{
-			Policy: r.Scheduler.Type, Properties: make(map[string]string),
+			Policy: r.Scheduler.Type, Properties: make(map[string]string), Flat: true,
 			Costs: model.YARNCosts{
 				AMLaunch: millis(r.Costs.AMLaunch), AMExit: millis(r.Costs.AMExit), Exit: millis(r.Costs.Exit),
 				Kill: millis(r.Costs.Kill), JobCommit: millis(r.Costs.JobCommit), TaskAbort: millis(r.Costs.TaskAbort),
@@ -225,11 +229,11 @@ func (r *recordedYARN) question(run int) (*model.WhatIf, error) {
 		if i < len(c.Slowness) {
 			n.Slowness = c.Slowness[i]
 		}
+		n.Resource = model.Resource{MemoryMiB: int64(c.Memory.of(i)), VCores: int64(c.VCores.of(i))}
 		n.Dies = millis(c.Dies[strconv.Itoa(i)])
 		n.FailAfter = millis(c.FailAfter[strconv.Itoa(i)])
 		q.Cluster.Nodes = append(q.Cluster.Nodes, n)
 		q.Cluster.Phases = append(q.Cluster.Phases, millis(r.Runs[run-1][i]))
-		q.YARN.Nodes = append(q.YARN.Nodes, model.Resource{MemoryMiB: int64(c.Memory.of(i)), VCores: int64(c.VCores.of(i))})
 	}
 	r.scheduler(q.YARN)
 	for i := range r.Jobs {

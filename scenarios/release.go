@@ -20,7 +20,7 @@ func (t clusterTable) releaseOf(l *load) string {
 		return defaultRelease
 	}
 	if l.history.Release != "" {
-		if _, err := model.FindRelease(l.history.Release); err == nil {
+		if r, err := model.FindRelease(l.history.Release); err == nil && r.YARN == nil {
 			t.assume("hadoop = %s, as the trace says", l.history.Release)
 			return l.history.Release
 		}

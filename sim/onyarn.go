@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -8,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/model"
 	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/sim/engine"
-	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/mrapp"
+	"github.com/slotwave/slotwave/sim/run"
 	"github.com/slotwave/slotwave/sim/yarn"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -20,8 +21,8 @@ type OnYARN struct {
 	Containers   []yarn.Row
 	Applications []yarn.ApplicationRecord // by job of the question
 	Jobs         []mrapp.JobRecord        // likewise; of the last ApplicationMaster
-	Attempts     []YARNAttempt
-	Finished     []engine.Time // by job: all its tasks have ended
+	Attempts     []YARNAttempt            // of RunOnYARN only: Simulator has a recorder for them
+	Finished     []engine.Time            // by job: all its tasks have ended
 }
 
 // YARNAttempt is an attempt of a MapReduce task.
@@ -33,28 +34,17 @@ type YARNAttempt struct {
 
 // yarnRun simulates one question on YARN.
 type yarnRun struct {
-	q        *model.WhatIf
-	engine   *engine.Engine
+	*run.Run
 	executor *mrapp.Executor
-	topology *execute.Topology
-	hosts    map[string]int32
+	rm       *yarn.ResourceManager
+	listed   bool // attempts go into the list, not to the recorder
+	over     bool // what still runs is cut off
 	done     OnYARN
 }
 
-// RunOnYARN simulates a question on YARN.
+// RunOnYARN simulates a question on YARN and lists its attempts.
 func RunOnYARN(q *model.WhatIf) (*OnYARN, error) {
-	r := &yarnRun{q: q, engine: engine.New(), topology: execute.NewTopology(&q.Cluster), hosts: make(map[string]int32)}
-	var err error
-	if r.executor, err = mrapp.NewExecutor(q, r.engine); err != nil {
-		return nil, err
-	}
-	r.done.Finished = slices.Repeat([]engine.Time{yarn.None}, len(q.Jobs))
-	r.done.Jobs = slices.Repeat([]mrapp.JobRecord{{Inited: yarn.None, Finished: yarn.None, Unregistered: yarn.None}}, len(q.Jobs))
-	config, err := r.config()
-	if err != nil {
-		return nil, err
-	}
-	rm, err := yarn.New(config)
+	r, err := newYARNRun(q, nil, true)
 	if err != nil {
 		return nil, err
 	}
@@ -62,19 +52,156 @@ func RunOnYARN(q *model.WhatIf) (*OnYARN, error) {
 	if q.Until > 0 {
 		limit = engine.At(q.Until)
 	}
-	if err := rm.Run(limit); err != nil {
+	if err := r.rm.Run(limit); err != nil {
 		return nil, err
 	}
-	r.done.Containers, r.done.Applications = rm.Rows(), rm.Applications()
+	r.done.Containers, r.done.Applications = r.rm.Rows(), r.rm.Applications()
 	return &r.done, nil
 }
 
-// config makes the cluster and its work. All nodes are in one rack for the
-// ResourceManager, as without a topology script; racks decide task times.
+func newYARNRun(q *model.WhatIf, to model.Recorder, listed bool) (*yarnRun, error) {
+	common, err := run.New(q, to)
+	if err != nil {
+		return nil, err
+	}
+	r := &yarnRun{Run: common, listed: listed}
+	if r.executor, err = mrapp.NewExecutor(q, r.Engine); err != nil {
+		return nil, err
+	}
+	r.Exec = r.executor.Execution
+	r.done.Finished = slices.Repeat([]engine.Time{yarn.None}, len(q.Jobs))
+	r.done.Jobs = slices.Repeat([]mrapp.JobRecord{{Inited: yarn.None, Finished: yarn.None, Unregistered: yarn.None}}, len(q.Jobs))
+	config, err := r.config()
+	if err != nil {
+		return nil, err
+	}
+	r.rm, err = yarn.New(config)
+	return r, err
+}
+
+// predictOnYARN simulates a question on YARN.
+func (s Simulator) predictOnYARN(q *model.WhatIf) (model.Prediction, error) {
+	r, err := newYARNRun(q, s.Recorder, false)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	if s.Spans != nil {
+		r.Exec.Trace(s.Spans)
+	}
+	var open []*model.JobOutcome
+	for i := range q.Jobs {
+		open = append(open, r.Recorder.Open(i))
+	}
+	limit, until := engine.At(cmp.Or(s.Limit, defaultLimit)), engine.Never
+	if q.Until > 0 {
+		until = engine.At(q.Until)
+	}
+	if err := r.run(min(limit, until), lastSubmit(q.Jobs)); err != nil {
+		return model.Prediction{}, err
+	}
+	r.done.Containers, r.done.Applications = r.rm.Rows(), r.rm.Applications()
+	r.over = true
+	r.executor.Close(min(limit, until))
+	for i, o := range open {
+		r.outcome(i, o)
+	}
+	switch {
+	case r.rm.Over():
+	case until <= limit:
+		for r.Jobs.Submitted < len(q.Jobs) && engine.At(q.Jobs[r.Jobs.Submitted].Submit) <= until {
+			r.Jobs.Submitted++
+		}
+		r.Cut(until)
+	default:
+		return model.Prediction{}, &LimitReached{limit.Duration(), lastSubmit(q.Jobs)}
+	}
+	if s.OnYARN != nil {
+		*s.OnYARN = r.done
+	}
+	return r.Recorder.Prediction(), nil
+}
+
+// run simulates until all applications have ended or until a limit. Heartbeats never
+// cease, so a run in which nothing else happens for hours has stalled.
+func (r *yarnRun) run(limit engine.Time, last time.Duration) error {
+	const (
+		step  = engine.Time(10 * time.Minute)
+		quiet = engine.Time(2 * time.Hour)
+	)
+	slowest, longest := 1.0, 0.0 // longest is that of given containers
+	for i := range r.Question.Cluster.Nodes {
+		slowest = max(slowest, r.Question.Cluster.Nodes[i].Slowness)
+	}
+	for i := range r.Question.Jobs {
+		for _, g := range r.Question.Jobs[i].Containers {
+			for _, t := range g.Times {
+				longest = max(longest, float64(t))
+			}
+		}
+	}
+	patience := quiet + engine.Time(slowest*longest)
+	for usage := r.Exec.Usage(); !r.rm.Over() && r.Now() < limit; {
+		by := min(limit, r.Now()+step)
+		if usage != nil {
+			by = min(by, usage.Next)
+		}
+		if err := r.rm.Run(by); err != nil {
+			return err
+		}
+		if r.rm.Over() {
+			break
+		}
+		r.Wait(by)
+		for usage != nil && by >= usage.Next {
+			usage.Read()
+		}
+		if since := max(r.rm.Changed(), engine.At(last)); by > since+patience && r.executor.Idle() {
+			return &Stalled{At: since.Duration(), Jobs: r.unfinished(), Containers: true}
+		}
+	}
+	return nil
+}
+
+// unfinished lists the jobs that have not ended.
+func (r *yarnRun) unfinished() (names []string) {
+	for i, a := range r.rm.Applications() {
+		if a.Ended == yarn.None {
+			names = append(names, r.Question.Jobs[i].ID)
+		}
+	}
+	return names
+}
+
+// outcome enters what has become of a job. One that the ResourceManager rejected or
+// whose ApplicationMasters all failed has failed when its application ended.
+func (r *yarnRun) outcome(i int, o *model.JobOutcome) {
+	j, a, m := &r.Question.Jobs[i], &r.done.Applications[i], &r.done.Jobs[i]
+	o.State = workload.Running
+	if m.Inited != yarn.None {
+		o.Launch = m.Inited.Duration()
+		o.Running = o.Launch + r.setup(j)
+	}
+	switch finished := r.done.Finished[i]; {
+	case finished != yarn.None && j.Containers == nil:
+		o.State, o.Finish = m.State, finished.Duration()
+	case finished != yarn.None:
+		o.State, o.Finish = workload.Succeeded, finished.Duration()
+	case a.Ended != yarn.None:
+		o.State, o.Finish = workload.Failed, a.Ended.Duration()
+	}
+	o.MapWaves, o.ReduceWaves = r.executor.Waves(i, workload.Map, o.Maps), r.executor.Waves(i, workload.Reduce, o.Reduces)
+	o.SpeculativeRuns = m.Speculative
+}
+
+// setup is how long the committer sets a job up.
+func (r *yarnRun) setup(j *workload.Job) time.Duration {
+	return cmp.Or(j.SetupTime, r.Question.Cluster.Costs.Setup)
+}
+
+// config makes the cluster and its work.
 func (r *yarnRun) config() (yarn.Config, error) {
-	const rack = "/default-rack"
-	q, y := r.q, r.q.YARN
-	c := yarn.Config{Engine: r.engine, Scheduler: r.policy, Kill: engine.At(y.Costs.Kill)}
+	q, y := r.Question, r.Question.YARN
+	c := yarn.Config{Engine: r.Engine, Scheduler: r.policy, Kill: engine.At(y.Costs.Kill)}
 	var err error
 	interval := func(key string, unset time.Duration) engine.Time {
 		d, e := policy.Properties(y.Properties).Milliseconds(key, unset)
@@ -86,10 +213,15 @@ func (r *yarnRun) config() (yarn.Config, error) {
 	c.Heartbeat = interval("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", time.Second)
 	c.Expiry = interval("yarn.nm.liveness-monitor.expiry-interval-ms", 10*time.Minute)
 	c.AMExpiry = interval("yarn.am.liveness-monitor.expiry-interval-ms", 10*time.Minute)
+	seed := workload.Seed(q.Seed).Named("heartbeat phase")
 	for i := range q.Cluster.Nodes {
 		n := &q.Cluster.Nodes[i]
-		r.hosts[n.Name] = int32(i)
-		node := yarn.NodeConfig{Name: n.Name, Rack: rack, Total: y.Nodes[i], First: engine.At(q.Cluster.Phases[i]), Dies: engine.Never}
+		node := yarn.NodeConfig{Name: n.Name, Rack: r.rack(n.Rack), Total: n.Resource, Dies: engine.Never}
+		if q.Cluster.Phases != nil {
+			node.First = engine.At(q.Cluster.Phases[i])
+		} else {
+			node.First = engine.Time(seed.Stream(i, 0).Uniform() * float64(c.Heartbeat))
+		}
 		if n.Dies > 0 {
 			node.Dies = engine.At(n.Dies)
 		}
@@ -97,46 +229,50 @@ func (r *yarnRun) config() (yarn.Config, error) {
 	}
 	for i := range q.Jobs {
 		s, e := r.submission(i)
-		if err == nil {
-			err = e
+		if err == nil && e != nil {
+			err = fmt.Errorf("job %s: %w", q.Jobs[i].ID, e)
 		}
 		c.Work = append(c.Work, s)
 	}
 	return c, err
 }
 
-func (r *yarnRun) policy(l policy.Listener) (policy.Scheduler, error) {
-	y := r.q.YARN
-	switch y.Policy {
-	case "capacity":
-		return policy.NewCapacity(y.Properties, l)
-	case "fifo":
-		return policy.NewFifo(y.Properties, l)
-	case "fair":
-		return policy.NewFair(y.Properties, y.Allocations, l)
+// rack returns the name of a rack for the ResourceManager.
+func (r *yarnRun) rack(i int) string {
+	if r.Question.YARN.Flat || len(r.Question.Cluster.Racks) < 2 {
+		return "/default-rack"
 	}
-	return nil, fmt.Errorf("scheduler %q: want capacity, fair or fifo", y.Policy)
+	return r.Question.Cluster.Racks[i]
 }
 
-// size reads the size of a kind of container from a job's configuration.
-func size(conf workload.Conf, memory, vcores string, mib int) (model.Resource, error) {
-	m, err := conf.Int(memory, mib)
-	if err != nil {
-		return model.Resource{}, err
+func (r *yarnRun) policy(l policy.Listener) (policy.Scheduler, error) {
+	return policy.New(r.Question.YARN, l)
+}
+
+// priority returns the priority of an application: the number in its configuration, or
+// that of a JobPriority from VERY_LOW, 1, to VERY_HIGH, 5. One that states none has 0
+// (TypeConverter.toYarnApplicationPriority).
+func priority(conf workload.Conf) (int32, error) {
+	const key, normal = "mapreduce.job.priority", 3
+	if p, named := workload.ParsePriority(conf.String(key, "")); named {
+		return normal - int32(p), nil
 	}
-	v, err := conf.Int(vcores, 1)
-	return model.Resource{MemoryMiB: int64(m), VCores: int64(v)}, err
+	n, err := conf.Int(key, 0)
+	return int32(n), err
 }
 
 // submission makes the application of a job.
 func (r *yarnRun) submission(i int) (yarn.Submission, error) {
-	const usualAM = 1536
-	j, y := &r.q.Jobs[i], r.q.YARN
+	j, y := &r.Question.Jobs[i], r.Question.YARN
 	s := yarn.Submission{
-		Name: j.ID, Queue: j.Queue, User: j.User, At: engine.At(j.Submit), Attempts: 2, Launch: engine.At(y.Costs.AMLaunch),
+		Name: j.ID, Queue: cmp.Or(j.Queue, "default"), User: j.User, At: engine.At(j.Submit), Attempts: 2,
+		Launch: engine.At(y.Costs.AMLaunch),
 	}
 	var err error
-	if s.AM, err = size(j.Conf, "yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores", usualAM); err != nil {
+	if s.Priority, err = priority(j.Conf); err != nil {
+		return s, err
+	}
+	if s.AM, err = model.AMSize(j.Conf); err != nil {
 		return s, err
 	}
 	beat, err := j.Conf.Int("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", 1000)
@@ -144,11 +280,6 @@ func (r *yarnRun) submission(i int) (yarn.Submission, error) {
 		return s, err
 	}
 	s.Interval = engine.At(time.Duration(beat) * time.Millisecond)
-	priority, err := j.Conf.Int("mapreduce.job.priority", 0)
-	if err != nil {
-		return s, err
-	}
-	s.Priority = int32(priority)
 	if j.Containers != nil {
 		s.New = r.fixed(i)
 		return s, nil
@@ -164,11 +295,17 @@ func (r *yarnRun) submission(i int) (yarn.Submission, error) {
 
 // fixed makes an application of containers with given times.
 func (r *yarnRun) fixed(i int) func(int) yarn.Application {
-	q := r.q
+	q := r.Question
+	rackOf := func(host string) string {
+		if n, ok := r.Nodes[host]; ok {
+			return q.Cluster.Racks[q.Cluster.Nodes[n].Rack]
+		}
+		return "/default-rack" // a host that is no node
+	}
 	job := &yarn.FixedJob{
 		Launch: engine.At(q.Cluster.Costs.Launch), Exit: engine.At(q.YARN.Costs.AMExit),
 		HostOf:   func(node int32) string { return q.Cluster.Nodes[node].Name },
-		RackOf:   func(host string) string { return q.Cluster.Racks[q.Cluster.Nodes[r.hosts[host]].Rack] },
+		RackOf:   rackOf,
 		Slowness: func(node int32) float64 { return q.Cluster.Nodes[node].Slowness },
 	}
 	for _, g := range q.Jobs[i].Containers {
@@ -188,40 +325,45 @@ func (r *yarnRun) fixed(i int) func(int) yarn.Application {
 // mapreduce makes the question of a MapReduce job.
 func (r *yarnRun) mapreduce(i int) (*mrapp.Job, error) {
 	const usualBlock = 128 << 20
-	j, costs := &r.q.Jobs[i], &r.q.Cluster.Costs
-	y := &r.q.YARN.Costs
+	j, costs := &r.Question.Jobs[i], &r.Question.Cluster.Costs
+	y := &r.Question.YARN.Costs
 	job := &mrapp.Job{
-		ID: i, Spec: j, Topology: r.topology, BlockBytes: usualBlock,
-		Executor: r.executor, History: &mrapp.History{},
+		ID: i, Spec: j, Topology: r.Topology, BlockBytes: usualBlock,
+		Executor: r.executor, History: &mrapp.History{}, Release: r.Release.YARN,
 		Costs: mrapp.Costs{
-			Setup: engine.At(costs.Setup), Commit: engine.At(costs.Commit),
-			Exit: engine.At(y.Exit), Abort: engine.At(y.TaskAbort), JobCommit: engine.At(y.JobCommit), AMExit: engine.At(y.AMExit),
+			Setup: engine.At(r.setup(j)), Commit: engine.At(costs.Commit),
+			Exit: engine.At(y.Exit), Abort: engine.At(y.TaskAbort), JobCommit: engine.At(cmp.Or(j.CleanupTime, y.JobCommit)), AMExit: engine.At(y.AMExit),
 		},
 	}
-	var err error
-	if job.Release, err = mrapp.FindRelease(r.q.Cluster.Hadoop); err != nil {
-		return nil, err
+	if job.Release == nil {
+		return nil, fmt.Errorf("Hadoop %s has no YARN", r.Release.Name)
 	}
+	var err error
 	if job.Settings, err = mrapp.ReadSettings(j.Conf); err != nil {
 		return nil, err
 	}
-	if job.AMSize, err = size(j.Conf, "yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores", 1536); err != nil {
+	if job.AMSize, err = model.AMSize(j.Conf); err != nil {
 		return nil, err
 	}
-	if job.MapSize, err = size(j.Conf, "mapreduce.map.memory.mb", "mapreduce.map.cpu.vcores", 1024); err != nil {
+	if job.MapSize, err = job.Release.TaskSize(j.Conf, workload.Map); err != nil {
 		return nil, err
 	}
-	if job.ReduceSize, err = size(j.Conf, "mapreduce.reduce.memory.mb", "mapreduce.reduce.cpu.vcores", 1024); err != nil {
+	if job.ReduceSize, err = job.Release.TaskSize(j.Conf, workload.Reduce); err != nil {
 		return nil, err
+	}
+	if _, err = r.Exec.NewJob(i, j); err != nil {
+		return nil, err
+	}
+	splits := r.Splits(i)
+	if n := splits.Unknown; n > 0 {
+		r.Warn("job %s: %s of its splits are no nodes of the cluster", j.ID, workload.Counted(n, "host", "hosts"))
 	}
 	job.Hosts = make([][]int32, j.Maps.Count)
-	for m := range j.Maps.Splits {
-		for _, h := range j.Maps.Splits[m].Hosts {
-			node, ok := r.hosts[h]
-			if !ok {
-				return nil, fmt.Errorf("job %s: map %d: host %q is not a node of the cluster", j.ID, m, h)
+	for m := range job.Hosts {
+		for _, h := range splits.Of(int32(m)) {
+			if h.Node >= 0 {
+				job.Hosts[m] = append(job.Hosts[m], h.Node)
 			}
-			job.Hosts[m] = append(job.Hosts[m], node)
 		}
 	}
 	return job, nil
@@ -234,9 +376,18 @@ type yarnRecorder struct {
 	master int
 }
 
-// Attempt implements mrapp.Recorder.
+// Attempt implements mrapp.Recorder. An attempt on a node that has died was killed.
 func (x yarnRecorder) Attempt(a mrapp.AttemptRecord) {
-	x.r.done.Attempts = append(x.r.done.Attempts, YARNAttempt{x.job, x.master, a})
+	if x.r.listed {
+		x.r.done.Attempts = append(x.r.done.Attempts, YARNAttempt{x.job, x.master, a})
+		return
+	}
+	state := a.State
+	if state == workload.Running && !x.r.over {
+		state = workload.Killed
+	}
+	a.Run.Number = a.Attempt
+	x.r.Recorder.Attempt(a.Run, state, a.Lane, min(a.Asked, a.Launched))
 }
 
 // Job implements mrapp.Recorder.

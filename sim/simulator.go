@@ -7,8 +7,8 @@
 //	  │    └─ sim/station  disks, cores and links that attempts share
 //	  └─ sim/engine      timers, and the order of events
 //
-// The simulator steps the engine until every job has ended. RunOnYARN runs sim/yarn
-// and sim/mrapp in place of the JobTracker.
+// The simulator steps the engine until every job has ended. On YARN sim/yarn and
+// sim/mrapp take the place of the JobTracker.
 package sim
 
 import (
@@ -29,6 +29,7 @@ type Simulator struct {
 	Recorder model.Recorder     // receives every attempt; may be nil
 	Tracer   model.Tracer       // receives the offers; may be nil
 	Spans    model.SpanRecorder // receives what threads of attempts do, at fidelity device; may be nil
+	OnYARN   *OnYARN            // receives what a run on YARN has done; may be nil
 	Limit    time.Duration      // of simulated time; 0: a thousand days
 }
 
@@ -37,13 +38,17 @@ var _ model.Predictor = Simulator{}
 // Stalled is the error of a run that cannot end: work is left, and no event
 // will make it go on.
 type Stalled struct {
-	At   time.Duration
-	Jobs []string // that have not ended
+	At         time.Duration
+	Jobs       []string // that have not ended
+	Containers bool     // on YARN
 }
 
 func (s *Stalled) Error() string {
-	return fmt.Sprintf("the run stalled at %v with %d jobs unfinished (%s ...): no slot of the kind they need will ever be free",
-		s.At, len(s.Jobs), s.Jobs[0])
+	why := "no slot of the kind they need will ever be free"
+	if s.Containers {
+		why = "no container that they ask for will ever be given; look at the limits of their queues, users and ApplicationMasters"
+	}
+	return fmt.Sprintf("the run stalled at %v with %d jobs unfinished (%s ...): %s", s.At, len(s.Jobs), s.Jobs[0], why)
 }
 
 // LimitReached is the error of a run that passed Simulator.Limit.
@@ -82,6 +87,9 @@ func newMaster(r *run.Run) (master, error) { return jobtracker.New(r) }
 
 // Predict simulates the question.
 func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
+	if q.YARN != nil {
+		return s.predictOnYARN(&q)
+	}
 	r, err := run.New(&q, s.Recorder)
 	if err != nil {
 		return model.Prediction{}, err
@@ -114,7 +122,7 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 			m.Close(until, execute.Open)
 			return r.Recorder.Prediction(), nil
 		case next == engine.Never:
-			return model.Prediction{}, &Stalled{r.Now().Duration(), r.Unfinished()}
+			return model.Prediction{}, &Stalled{At: r.Now().Duration(), Jobs: r.Unfinished()}
 		case next > limit:
 			return model.Prediction{}, &LimitReached{limit.Duration(), lastSubmit(q.Jobs)}
 		}

@@ -27,6 +27,7 @@ func yarnWorld(r *rand.Rand) *model.WhatIf {
 			Costs: model.Costs{Launch: seconds(0.2, 2), Setup: seconds(0, 1), Commit: seconds(0, 1)},
 		},
 		YARN: &model.YARN{
+			Flat:   true,
 			Policy: []string{"capacity", "fair"}[r.IntN(2)], Allocations: &model.Allocations{},
 			Properties: map[string]string{
 				"yarn.scheduler.capacity.root.queues": "default", "yarn.scheduler.capacity.root.default.capacity": "100",
@@ -50,7 +51,7 @@ func yarnWorld(r *rand.Rand) *model.WhatIf {
 		}
 		q.Cluster.Nodes = append(q.Cluster.Nodes, n)
 		q.Cluster.Phases = append(q.Cluster.Phases, seconds(0, 1))
-		q.YARN.Nodes = append(q.YARN.Nodes, model.Resource{MemoryMiB: int64(4+r.IntN(8)) * 1024, VCores: 4})
+		q.Cluster.Nodes[i].Resource = model.Resource{MemoryMiB: int64(4+r.IntN(8)) * 1024, VCores: 4}
 	}
 	for i := range 1 + r.IntN(4) {
 		q.Jobs = append(q.Jobs, yarnWorldJob(r, i, nodes, seconds))
@@ -127,12 +128,67 @@ func TestYarnWorlds(t *testing.T) {
 		checkSuccesses(t, seed, q, done)
 		checkContainers(t, seed, q, done)
 		countYARN(seen, done)
+		if seed%10 == 0 {
+			checkPrediction(t, seed, q, done)
+		}
 	}
 	for what, n := range seen {
 		if n == 0 {
 			t.Errorf("no world has %s", what)
 		}
 	}
+}
+
+// checkPrediction checks that the same run as a prediction has the same attempts and
+// ends, that the phases of each attempt fill its time, and that no two share a lane.
+func checkPrediction(t *testing.T, seed uint64, q *model.WhatIf, done *sim.OnYARN) {
+	var rows attemptsOnLanes
+	var again sim.OnYARN
+	p, err := sim.Simulator{Recorder: &rows, OnYARN: &again}.Predict(*q)
+	if err != nil {
+		t.Fatalf("world %d: %v", seed, err)
+	}
+	if rows.n != len(done.Attempts) || len(again.Containers) != len(done.Containers) {
+		t.Errorf("world %d: the prediction has %d attempts and %d containers: want %d and %d", seed, rows.n, len(again.Containers), len(done.Attempts), len(done.Containers))
+	}
+	if rows.wrong != "" {
+		t.Errorf("world %d: %s", seed, rows.wrong)
+	}
+	for i, o := range p.Jobs {
+		want := done.Finished[i]
+		if want == yarn.None {
+			want = done.Applications[i].Ended
+		}
+		if o.Finish != want.Duration() {
+			t.Errorf("world %d: job %s finishes at %v: want %v", seed, o.ID, o.Finish, want.Duration())
+		}
+	}
+}
+
+// attemptsOnLanes checks attempts as they end.
+type attemptsOnLanes struct {
+	n     int
+	until map[[2]int]time.Duration // of a node and lane
+	wrong string
+}
+
+func (r *attemptsOnLanes) Attempt(a *workload.Attempt) {
+	r.n++
+	sum := time.Duration(0)
+	for _, d := range a.Phases {
+		sum += d
+	}
+	if sum != a.Finish-a.Start || a.Runnable > a.Start || a.State == workload.Running {
+		r.wrong = fmt.Sprintf("%s %v %d attempt %d %v: runnable at %v, from %v to %v, phases %v", a.Job, a.Kind, a.Task, a.Number, a.State, a.Runnable, a.Start, a.Finish, a.Phases)
+	}
+	if r.until == nil {
+		r.until = map[[2]int]time.Duration{}
+	}
+	lane := [2]int{a.NodeIndex, a.Slot}
+	if a.Start < r.until[lane] {
+		r.wrong = fmt.Sprintf("%s %v %d attempt %d shares a lane of %s", a.Job, a.Kind, a.Task, a.Number, a.Node)
+	}
+	r.until[lane] = a.Finish
 }
 
 func countYARN(seen map[string]int, done *sim.OnYARN) {
@@ -209,7 +265,7 @@ func checkContainers(t *testing.T, seed uint64, q *model.WhatIf, done *sim.OnYAR
 					used += y.memory
 				}
 			}
-			if dies := q.Cluster.Nodes[i].Dies; used > q.YARN.Nodes[i].MemoryMiB && (dies == 0 || x.at < engine.At(dies)) {
+			if dies := q.Cluster.Nodes[i].Dies; used > q.Cluster.Nodes[i].Resource.MemoryMiB && (dies == 0 || x.at < engine.At(dies)) {
 				t.Fatalf("world %d: node %d holds %d MiB at %v", seed, i, used, x.at)
 			}
 		}

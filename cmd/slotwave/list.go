@@ -42,8 +42,13 @@ func list(to io.Writer) error {
 	for i := range model.Releases {
 		r := &model.Releases[i]
 		about := fmt.Sprintf("heartbeat interval of %v or more", r.HeartbeatMin)
-		if r.HeartbeatMin == 0 {
+		switch {
+		case r.Ideal:
 			about = "no heartbeats, no fixed costs, no locality"
+		case r.YARN != nil && r.YARN.Recorded:
+			about = "YARN; decisions of a real one are reproduced"
+		case r.YARN != nil:
+			about = "YARN; its ApplicationMaster as its source reads, the schedulers of 3.3.6"
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", r.Name, about)
 	}

@@ -260,7 +260,7 @@ func (c *yarnCase) question(t *testing.T) *model.WhatIf {
 // mapreduce makes a job of a case for its ApplicationMaster.
 func (c *yarnCase) mapreduce(t *testing.T, q *model.WhatIf, x *mrapp.Executor, id int, recorder mrapp.Recorder) *mrapp.Job {
 	j, spec := &c.Jobs[id], &q.Jobs[id]
-	release, err := mrapp.FindRelease(q.Cluster.Hadoop)
+	release, err := model.FindRelease(q.Cluster.Hadoop)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func (c *yarnCase) mapreduce(t *testing.T, q *model.WhatIf, x *mrapp.Executor, i
 	job := &mrapp.Job{
 		ID: id, Spec: spec, Topology: execute.NewTopology(&q.Cluster), Hosts: make([][]int32, spec.Maps.Count),
 		MapSize: j.Maps.resource(), ReduceSize: j.Reduces.resource(), AMSize: j.AM.resource(), BlockBytes: 128 << 20,
-		Settings: settings, Release: release, Executor: x, Recorder: recorder,
+		Settings: settings, Release: release.YARN, Executor: x, Recorder: recorder,
 		Costs: mrapp.Costs{
 			Setup: c.cost("setup_ms"), Commit: c.cost("commit_ms"), Exit: c.cost("exit_ms"), Abort: c.cost("task_abort_ms"),
 			JobCommit: c.cost("job_commit_ms"), AMExit: c.cost("am_exit_ms"),

@@ -39,6 +39,7 @@ type Container struct {
 	Priority Priority
 	What     string // runs in it: for records
 	Row      int32  // for whoever records containers
+	Lane     int32  // of its node while it runs: the lowest that was free
 
 	app      *App
 	node     *Node

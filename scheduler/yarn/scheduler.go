@@ -1,6 +1,24 @@
 package yarn
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// New makes the policy that a cluster names.
+func New(y *model.YARN, l Listener) (Scheduler, error) {
+	switch y.Policy {
+	case "capacity":
+		return NewCapacity(y.Properties, l)
+	case "fifo":
+		return NewFifo(y.Properties, l)
+	case "fair":
+		return NewFair(y.Properties, y.Allocations, l)
+	}
+	return nil, fmt.Errorf("scheduler %q: want capacity, fair or fifo", y.Policy)
+}
 
 // ErrFull is the error of an application above the limit of its queue or user: it is
 // rejected.

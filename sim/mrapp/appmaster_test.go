@@ -39,7 +39,7 @@ func TestJobFromStartToEnd(t *testing.T) {
 	r := l.attempts[1]
 	want(t, "reduce knows its maps", r.MapsKnown, "13s")
 	want(t, "asks to commit", r.Pending, "19s")
-	want(t, "job", *l.record, "{0s 0s 19.6s 20.6s false SUCCEEDED}")
+	want(t, "job", *l.record, "{0s 0s 19.6s 20.6s false 0 SUCCEEDED}")
 	want(t, "process leaves", l.exited, "25.7s")
 	want(t, "beats", l.beats, "19")
 }
@@ -147,7 +147,7 @@ func TestJobFails(t *testing.T) {
 	l.grant(7, 5, 4, 1)
 	l.run(time.Minute)
 	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-5sF; m1_0 3@2 2s-3s-10sK; m0_1 4@1 7s-8s-10sF")
-	want(t, "job", *l.record, "{0s 0s 10.45s 11.45s false FAILED}")
+	want(t, "job", *l.record, "{0s 0s 10.45s 11.45s false 0 FAILED}")
 }
 
 // With a share of maps that may fail the job goes on, and reduces do not wait for the
@@ -246,7 +246,7 @@ func TestTooLargeTaskKillsTheJob(t *testing.T) {
 	l := newLab(t, 0, anywhere(1)...)
 	l.largest = model.Resource{MemoryMiB: 512, VCores: 4}
 	l.run(time.Minute)
-	want(t, "job", *l.record, "{0s 0s 500ms 1.5s false KILLED}")
+	want(t, "job", *l.record, "{0s 0s 500ms 1.5s false 0 KILLED}")
 }
 
 // Two attempts of a map that commits: the first to ask may, the other is killed when it
@@ -284,7 +284,7 @@ func TestFirstSuccessKillsTheOther(t *testing.T) {
 // A failure while another attempt only waits for a container: 3.3 starts a third.
 func TestRetryBesideAnAsk(t *testing.T) {
 	for _, c := range []struct {
-		release  Release
+		release  *model.YARNRelease
 		attempts string
 	}{{hadoop336, "3"}, {hadoop277, "2"}} {
 		l := faulty(t, map[int][]time.Duration{0: {2}}, 1, anywhere(1)...)
@@ -351,7 +351,7 @@ func TestUber(t *testing.T) {
 	l.run(time.Minute)
 	want(t, "attempts", l.ran(), "m0_0 0@0 100ms-100ms-10.1sS; m1_0 0@0 10.1s-10.1s-20.1sS; r0_0 0@0 20.1s-20.1s-26.3sS")
 	want(t, "asks", l.carried(), "")
-	want(t, "job", *l.record, "{0s 0s 26.7s 27.7s true SUCCEEDED}")
+	want(t, "job", *l.record, "{0s 0s 26.7s 27.7s true 0 SUCCEEDED}")
 }
 
 // A task of an uber job has one attempt: its failure fails the job. The other map has
@@ -361,7 +361,7 @@ func TestUberFails(t *testing.T) {
 	l.job.Settings.Uber = true
 	l.run(time.Minute)
 	want(t, "attempts", l.ran(), "m0_0 0@0 100ms-100ms-2.1sF")
-	want(t, "job", *l.record, "{0s 0s 2.55s 3.55s true FAILED}")
+	want(t, "job", *l.record, "{0s 0s 2.55s 3.55s true 0 FAILED}")
 }
 
 // A job is too large for its ApplicationMaster by maps, reduces, bytes, memory or
@@ -451,7 +451,7 @@ func TestDeadNode(t *testing.T) {
 func TestJobWithoutTasks(t *testing.T) {
 	l := newLab(t, 0)
 	l.run(time.Minute)
-	want(t, "job", *l.record, "{0s 0s 500ms 1.5s false SUCCEEDED}")
+	want(t, "job", *l.record, "{0s 0s 500ms 1.5s false 0 SUCCEEDED}")
 }
 
 // What a node says of a container that runs nothing, or nothing any more, is of no
@@ -529,7 +529,7 @@ func TestUnregistersAtTheHeartbeatInterval(t *testing.T) {
 	l := newLab(t, 0)
 	l.job.Settings.Heartbeat = 3 * second
 	l.run(time.Minute)
-	want(t, "job", *l.record, "{0s 0s 500ms 3.5s false SUCCEEDED}")
+	want(t, "job", *l.record, "{0s 0s 500ms 3.5s false 0 SUCCEEDED}")
 }
 
 // A map whose first attempt failed is killed with the job while its second runs: the
@@ -541,5 +541,5 @@ func TestKilledTaskCountsEarlierFailures(t *testing.T) {
 	l.at(10*time.Second, func() { l.am.endTasks(jobFailWait, workload.Failed); l.am.settle() })
 	l.run(time.Minute)
 	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-4sF; m0_1 4@1 6s-7s-10sK; m1_0 3@2 2s-3s-10sK")
-	want(t, "job", *l.record, "{0s 0s 10.45s 11.45s false FAILED}")
+	want(t, "job", *l.record, "{0s 0s 10.45s 11.45s false 0 FAILED}")
 }

@@ -242,7 +242,7 @@ func (a *AppMaster) over(t *attempt) {
 	a.job.Executor.drop(t)
 	record := AttemptRecord{
 		Run: r, Kind: r.Kind, Task: r.Task, Node: r.Node, Locality: r.Locality, Attempt: a.attemptNumber(t), Launched: r.Start, Begun: None, MapsKnown: None,
-		Pending: c.pending, Done: c.done, State: c.outcome,
+		Pending: c.pending, Done: c.done, State: c.outcome, Lane: a.registered.Lane, Asked: t.asked,
 	}
 	if r.Begin <= now {
 		record.Begun = r.Begin
@@ -251,7 +251,7 @@ func (a *AppMaster) over(t *attempt) {
 		record.MapsKnown = r.Known
 	}
 	if t.container != nil {
-		record.Container = t.container.Number
+		record.Container, record.Lane = t.container.Number, t.container.Lane
 	}
 	a.job.Recorder.Attempt(record)
 }
@@ -308,7 +308,7 @@ func (a *AppMaster) progress(t *attempt) float32 {
 // reportInterval is how often a child reports its progress.
 func (j *Job) reportInterval() engine.Time {
 	if j.Release.Progress > 0 {
-		return j.Release.Progress
+		return engine.At(j.Release.Progress)
 	}
 	return j.Settings.Progress
 }

@@ -7,31 +7,72 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/execute"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Executor runs the children of all jobs of a cluster: it is the host of their
 // execution.
 type Executor struct {
 	execute.Execution
-	held [][]*attempt // processes, by node
+	held    [][]*attempt // processes, by node
+	running [][2]int     // by job and kind
+	most    [][2]int     // so many at once
 }
 
 var _ execute.Host = (*Executor)(nil)
 
 // NewExecutor makes the execution of a question.
 func NewExecutor(q *model.WhatIf, eng *engine.Engine) (*Executor, error) {
-	x := &Executor{held: make([][]*attempt, len(q.Cluster.Nodes))}
+	x := &Executor{
+		held: make([][]*attempt, len(q.Cluster.Nodes)), running: make([][2]int, len(q.Jobs)), most: make([][2]int, len(q.Jobs)),
+	}
 	var err error
 	x.Execution, err = execute.New(q, eng, x, execute.Protocol{Commit: true, Poll: true, Master: true})
 	return x, err
 }
 
-func (x *Executor) hold(t *attempt) { x.held[t.run.Node] = append(x.held[t.run.Node], t) }
+func (x *Executor) hold(t *attempt) {
+	x.held[t.run.Node] = append(x.held[t.run.Node], t)
+	n, most := &x.running[t.run.Job.ID][t.run.Kind], &x.most[t.run.Job.ID][t.run.Kind]
+	*n++
+	*most = max(*most, *n)
+}
 
 func (x *Executor) drop(t *attempt) {
 	list := &x.held[t.run.Node]
 	if i := slices.Index(*list, t); i >= 0 {
 		*list = slices.Delete(*list, i, i+1)
+		x.running[t.run.Job.ID][t.run.Kind]--
+	}
+}
+
+// Waves divides the tasks of a job by the most of them that ran at once.
+func (x *Executor) Waves(job int, kind workload.Kind, tasks int) int {
+	most := max(1, x.most[job][kind])
+	return (tasks + most - 1) / most
+}
+
+// Idle reports whether nothing runs but reduces that wait for maps.
+func (x *Executor) Idle() bool {
+	for _, list := range x.held {
+		for _, t := range list {
+			if t.task.kind == workload.Map || t.run.Known < engine.Never {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Close records the attempts that run when the simulation is cut.
+func (x *Executor) Close(at engine.Time) {
+	for _, list := range x.held {
+		for _, t := range slices.Clone(list) {
+			if !t.child.silent {
+				t.run.Finish, t.run.End = at, execute.Open
+				t.task.am.over(t)
+			}
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ type Job struct {
 	BlockBytes int64 // dfs.blocksize, the most that an uber job reads
 	Settings   Settings
 	Costs      Costs
-	Release    Release
+	Release    *model.YARNRelease
 	Executor   *Executor
 	Recorder   Recorder
 	History    *History // shared by the attempts of its ApplicationMaster
@@ -84,6 +84,8 @@ type AttemptRecord struct {
 	Locality  workload.Locality // of a map
 	Attempt   int32             // from 0; those of the n-th ApplicationMaster from 1000 (n - 1)
 	Container int32             // 0: inside the ApplicationMaster (uber)
+	Lane      int32             // of the container on its node
+	Asked     engine.Time       // its container was asked for
 	Launched  engine.Time
 	Begun     engine.Time    // the child has its task
 	MapsKnown engine.Time    // of a reduce: it has learnt of all maps
@@ -99,5 +101,6 @@ type JobRecord struct {
 	Finished     engine.Time // last commit or abort done
 	Unregistered engine.Time
 	Uber         bool
+	Speculative  int // attempts
 	State        workload.State
 }

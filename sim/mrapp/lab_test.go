@@ -42,7 +42,15 @@ type lab struct {
 const gib = 1024
 
 // Releases with and without what 2.8 and later changed.
-var hadoop336, hadoop277 = releases["3.3.6"], releases["2.7.7"]
+var hadoop336, hadoop277 = release("3.3.6"), release("2.7.7")
+
+func release(name string) *model.YARNRelease {
+	r, err := model.FindRelease(name)
+	if err != nil {
+		panic(err)
+	}
+	return r.YARN
+}
 
 func (l *lab) Attempt(r AttemptRecord) { l.attempts = append(l.attempts, r) }
 func (l *lab) Job(r JobRecord)         { l.record = &r }

@@ -2,9 +2,6 @@ package mrapp
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/sim/engine"
@@ -166,48 +163,4 @@ func (r *reader) speculation() SpeculationSettings {
 	// SimpleExponentialTaskRuntimeEstimator.contextualize
 	s.SimpleStagnated = max(2*s.SimpleSmoothing, r.in(time.Millisecond, smooth+"simple.exponential.smooth.stagnated-ms", 360000))
 	return s
-}
-
-// Release holds what differs between releases of the ApplicationMaster.
-type Release struct {
-	// FinishAtDone ends an attempt for the ApplicationMaster with the child's last call
-	// and leaves the process to exit by itself (SUCCESS_FINISHING_CONTAINER and
-	// FAIL_FINISHING_CONTAINER, from 2.8). Without it the container is stopped first,
-	// and a failed task's output is aborted.
-	FinishAtDone bool
-
-	// Progress is how often a child reports; 0: as the job sets it (3.3).
-	Progress engine.Time
-
-	// ScheduledReduces subtracts the reduces that are asked for from the headroom when
-	// a map has no room (RMContainerAllocator.preemptReducesIfNeeded, 3.3).
-	ScheduledReduces bool
-
-	// CountReduces releases each reduce container beyond the waiting reduces (3.3);
-	// without it only while none waits.
-	CountReduces bool
-
-	// RetryBesideAsk starts a new attempt of a failed task although another attempt
-	// waits for its container (TaskImpl.AttemptFailedTransition, 3.3).
-	RetryBesideAsk bool
-
-	// FastFailKilled asks for the next attempt of a task that a lost node killed at the
-	// priority of failed maps (TaskAttemptKillEvent.getRescheduleAttempt, from 2.8).
-	FastFailKilled bool
-}
-
-// releases of the ApplicationMaster. 3.3.6 is recorded, 2.7.7 read in its source.
-var releases = map[string]Release{
-	"2.7.7": {Progress: engine.At(3 * time.Second)},
-	"3.3.6": {FinishAtDone: true, ScheduledReduces: true, CountReduces: true, RetryBesideAsk: true, FastFailKilled: true},
-}
-
-// FindRelease returns what a release of Hadoop does.
-func FindRelease(name string) (Release, error) {
-	r, ok := releases[name]
-	if !ok {
-		return r, fmt.Errorf("release %s of Hadoop: no ApplicationMaster of it is simulated: want one of %s",
-			name, strings.Join(slices.Sorted(maps.Keys(releases)), ", "))
-	}
-	return r, nil
 }

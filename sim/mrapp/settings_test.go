@@ -65,11 +65,3 @@ func TestReadSettings(t *testing.T) {
 }
 
 // Releases are found by name.
-func TestFindRelease(t *testing.T) {
-	if r, err := FindRelease("3.3.6"); err != nil || r != hadoop336 {
-		t.Errorf("3.3.6: %+v, %v", r, err)
-	}
-	if _, err := FindRelease("1.2.1"); err == nil {
-		t.Error("1.2.1: want an error")
-	}
-}

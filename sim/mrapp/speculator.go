@@ -159,6 +159,7 @@ func (s *speculator) look(kind workload.Kind, tasks []*task) bool {
 		return false
 	}
 	s.tried[best] = true
+	s.a.record.Speculative++
 	s.a.addAttempt(best, false)
 	s.a.settle()
 	return true

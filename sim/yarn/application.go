@@ -74,6 +74,7 @@ type AllocateResponse struct {
 // (RegisterApplicationMasterResponse).
 type Registration struct {
 	Node    int32          // of the ApplicationMaster's own container
+	Lane    int32          // likewise
 	Largest model.Resource // container that the scheduler gives out (maximumCapability)
 	VCores  bool           // the scheduler counts virtual cores (schedulerResourceTypes)
 }

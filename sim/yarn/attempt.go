@@ -11,7 +11,7 @@ import (
 func (p *application) submit() {
 	p.id = p.rm.nextID
 	p.rm.nextID++
-	p.record.Submitted = p.rm.Now()
+	p.record.Submitted, p.rm.changed = p.rm.Now(), p.rm.Now()
 	p.newAttempt()
 	p.rm.settle()
 }
@@ -151,7 +151,7 @@ func (a *attempt) Now() engine.Time { return a.rm.Now() }
 
 // Registered implements Master.
 func (a *attempt) Registered() Registration {
-	return Registration{Node: a.am.Node, Largest: a.rm.sched.Largest(), VCores: a.rm.sched.CountsVCores()}
+	return Registration{Node: a.am.Node, Lane: a.am.Lane, Largest: a.rm.sched.Largest(), VCores: a.rm.sched.CountsVCores()}
 }
 
 // At implements Master.

@@ -15,7 +15,13 @@ func (n *node) start(c *Container, a *attempt) bool {
 		return false
 	}
 	n.running = append(n.running, &process{c: c, attempt: a})
-	n.rm.rows[c.Row].Start = n.rm.Now()
+	n.rm.rows[c.Row].Start, n.rm.changed = n.rm.Now(), n.rm.Now()
+	lane := slices.Index(n.lanes, false)
+	if lane < 0 {
+		lane = len(n.lanes)
+		n.lanes = append(n.lanes, false)
+	}
+	n.lanes[lane], c.Lane = true, int32(lane)
 	return true
 }
 
@@ -39,8 +45,9 @@ func (n *node) end(c *Container, exit Exit) {
 		return
 	}
 	n.running = slices.Delete(n.running, i, i+1)
+	n.lanes[c.Lane] = false
 	n.gone = append(n.gone, Ended{Container: c, Exit: exit})
-	n.rm.rows[c.Row].End = n.rm.Now()
+	n.rm.rows[c.Row].End, n.rm.changed = n.rm.Now(), n.rm.Now()
 	if !n.early {
 		n.early = true
 		n.rm.agenda.at(n.rm.Now(), n.beatEarly)

@@ -130,6 +130,13 @@ func (rm *ResourceManager) Run(limit engine.Time) error {
 	return rm.err
 }
 
+// Over reports whether all applications have ended.
+func (rm *ResourceManager) Over() bool { return rm.over == len(rm.apps) }
+
+// Changed returns when an application was last submitted or a container was last
+// granted, started or ended.
+func (rm *ResourceManager) Changed() engine.Time { return rm.changed }
+
 // Rows returns the containers in the order of creation.
 func (rm *ResourceManager) Rows() []Row { return rm.rows }
 
@@ -178,7 +185,7 @@ func (rm *ResourceManager) Reserved(c *Container) { rm.row(c).Reserved = rm.Now(
 // Allocated implements policy.Listener. The first container of an attempt is its
 // ApplicationMaster's: it is pulled at once.
 func (rm *ResourceManager) Allocated(c *Container) {
-	rm.row(c).Allocated = rm.Now()
+	rm.row(c).Allocated, rm.changed = rm.Now(), rm.Now()
 	if a := rm.attempts[c.App()]; a.am == nil {
 		rm.rows[c.Row].What = "am"
 		rm.post(a.amAllocated)

@@ -76,7 +76,8 @@ type ResourceManager struct {
 	apps     []*application
 	attempts map[*policy.App]*attempt
 	nextID   int32
-	over     int // applications that have ended
+	over     int         // applications that have ended
+	changed  engine.Time // last submission, grant, start or end of a container
 	rows     []Row
 	posts    []func()
 }
@@ -89,6 +90,7 @@ type node struct {
 	dies engine.Time
 
 	running []*process // in order of start
+	lanes   []bool     // in use
 	gone    []Ended    // since the last heartbeat
 	beat    call
 	early   bool // a heartbeat out of turn is due in this instant
