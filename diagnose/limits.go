@@ -38,9 +38,9 @@ var limitOf = map[Account]string{
 	lostAttempts: limitLost,
 }
 
-// Limits divides the time of all jobs of a simulated run, the largest part
-// first. It uses the ledger of each job.
-func Limits(jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf) ([]Limit, error) {
+// Limits divides the time of those jobs of a simulated run that about accepts, nil: of
+// all, the largest part first. It uses the ledger of each job.
+func Limits(jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf, about func(id string) bool) ([]Limit, error) {
 	o := DefaultOptions()
 	b := keep(jobs, nil)
 	b.assignSlots()
@@ -48,6 +48,9 @@ func Limits(jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf) ([]Limit, erro
 	l := e.newLedger()
 	sums := map[string]time.Duration{}
 	for _, j := range b.jobs {
+		if about != nil && !about(j.id) {
+			continue
+		}
 		steps, err := l.walk(j)
 		if err != nil {
 			return nil, err

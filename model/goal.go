@@ -13,7 +13,7 @@ import (
 // Goal is a demand on the jobs of an answer. Exactly one of Finish, Response and
 // Deadlines is set.
 type Goal struct {
-	Job, User, Pool, Queue string // the jobs that count; empty: any
+	Job, User, Pool, Queue string // patterns of the jobs that count, in which * is any text; empty: any
 
 	Finish     time.Duration // when the last of them has ended, from the start of the workload
 	Response   time.Duration // longest time of a job from its submission to its end
@@ -24,7 +24,7 @@ type Goal struct {
 // About reports whether the goal is about a job of these names.
 func (g *Goal) About(name, user, pool, queue string) bool {
 	for _, want := range [][2]string{{g.Job, name}, {g.User, user}, {g.Pool, pool}, {g.Queue, queue}} {
-		if want[0] != "" && want[0] != want[1] {
+		if want[0] != "" && !workload.Matches(want[1], want[0]) {
 			return false
 		}
 	}
@@ -44,8 +44,9 @@ func (g *Goal) Met(value float64) bool { return value <= g.Limit() }
 
 // Measure returns what the goal limits: nanoseconds, or the fraction of deadlines
 // that are missed. It is NaN, which meets no goal, if a job that counts does not
-// succeed.
-func (g *Goal) Measure(q *WhatIf, p *Prediction) float64 {
+// succeed. The time of each job, by its place in the prediction, is multiplied by what
+// longer returns; nil: by 1.
+func (g *Goal) Measure(q *WhatIf, p *Prediction, longer func(job int) float64) float64 {
 	due := map[string]time.Duration{}
 	if g.Deadlines > 0 {
 		for i := range q.Jobs {
@@ -62,6 +63,9 @@ func (g *Goal) Measure(q *WhatIf, p *Prediction) float64 {
 			continue
 		}
 		finish := float64(j.Finish)
+		if longer != nil {
+			finish = float64(j.Submit) + float64(j.Finish-j.Submit)*longer(i)
+		}
 		if j.State != workload.Succeeded || j.Finish < 0 {
 			finish = math.Inf(1)
 		}

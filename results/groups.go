@@ -20,13 +20,13 @@ var limitText = map[string]string{
 	"start-up and end of tasks and jobs": "tasks and jobs started or ended", "given times of tasks": "tasks ran, for as long as the scenario or trace says",
 }
 
-// limits returns the shares of the limits, and the largest in a sentence.
-func (r *Run) limits() (list []Limit, sentence string) {
+// SharesOf returns limits with their shares, and the largest in a sentence.
+func SharesOf(limits []Limit) (list []Limit, sentence string) {
 	total := int64(0)
-	for _, l := range r.Limits {
+	for _, l := range limits {
 		total += l.Time
 	}
-	for _, l := range r.Limits {
+	for _, l := range limits {
 		l.Share = text.Share(float64(l.Time) / float64(total))
 		list = append(list, l)
 	}

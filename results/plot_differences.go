@@ -2,11 +2,9 @@ package results
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/text"
@@ -32,7 +30,14 @@ func differencesFigure(title string, runs []*Run) *figure.Figure {
 	columns := differing(comparedColumns(summaries), summaries)
 	columns = columns[:min(mostPanels, len(columns))]
 	for k, column := range columns {
-		bars := valueBars{column: &column, runs: summaries}
+		bars := figure.ValueBars{Colour: stageColours[stageMap], Room: 0.8}
+		for _, s := range summaries {
+			v := column.of(s)
+			if math.IsNaN(v) {
+				v = 0
+			}
+			bars.Values, bars.Texts = append(bars.Values, v), append(bars.Texts, column.cell(s))
+		}
 		p := figure.NewPanel(vg.Length(len(runs))*rowHeight, "")
 		p.Heading, p.Column = column.label, figure.ColumnOf(k, len(columns), f.Columns)
 		p.Y.Min, p.Y.Max = 0, float64(len(runs))
@@ -46,31 +51,4 @@ func differencesFigure(title string, runs []*Run) *figure.Figure {
 		p.X.LineStyle.Width = 0
 	}
 	return f
-}
-
-// valueBars draws one figure of several runs as bars from 0 with their values.
-type valueBars struct {
-	column *comparedColumn
-	runs   []*Summary
-}
-
-// Plot implements plot.Plotter.
-func (b *valueBars) Plot(c draw.Canvas, p *plot.Plot) {
-	const room = 0.8 // of the width, beside it the values
-	x, y := p.Transforms(&c)
-	style := figure.NewStyle(figure.TextSize-1, figure.ColourText, false)
-	style.YAlign = draw.YCenter
-	values := make([]float64, len(b.runs))
-	for i, s := range b.runs {
-		if values[i] = b.column.of(s); math.IsNaN(values[i]) {
-			values[i] = 0
-		}
-	}
-	most := max(slices.Max(values), math.SmallestNonzeroFloat64)
-	for i, v := range values {
-		bar := vg.Rectangle{Min: vg.Point{X: x(0), Y: y(float64(i) + 0.85)}, Max: vg.Point{X: x(room * v / most), Y: y(float64(i) + 0.15)}}
-		c.SetColor(stageColours[stageMap])
-		c.Fill(bar.Path())
-		c.FillText(style, vg.Point{X: bar.Max.X + 4, Y: y(float64(i) + 0.5)}, b.column.cell(b.runs[i]))
-	}
 }

@@ -194,7 +194,7 @@ func (r *Run) Summary() *Summary {
 		Slowest:      text.Listed(r.slowest()),
 		Groups:       r.groups(),
 	}
-	s.Limits, s.LimitedBy = r.limits()
+	s.Limits, s.LimitedBy = SharesOf(r.Limits)
 	l := &r.Stats.locality
 	s.Locality = LocalitySummary{l[workload.NodeLocal], l[workload.RackLocal], l[workload.OffRack], l[workload.NoLocality]}
 	for i := range r.Predictions {

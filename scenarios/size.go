@@ -56,7 +56,6 @@ func readSize(t *table) *SizeFile {
 		return nil
 	}
 	s := &SizeFile{
-		Lowest:     t.oneOf("lowest", FewestNodes, FewestNodes, FewestSlots, LowestHourly, LowestPerJob),
 		Confidence: t.fraction("confidence", 0.95, `"95 %" or 0.95`),
 		MostNodes:  t.integer("most_nodes", 0, 1, mostNodes),
 	}
@@ -80,15 +79,19 @@ func readSize(t *table) *SizeFile {
 		if slices.ContainsFunc(s.Types, func(other NodeType) bool { return other.Name == n.Name }) {
 			in.failf("name", "got %q twice: want a different name for each type", n.Name)
 		}
-		if n.Price == 0 && (s.Lowest == LowestHourly || s.Lowest == LowestPerJob) {
-			in.fail(in.line(""), "%s: price_per_hour: missing: lowest = %q needs the price of each type", in.path, s.Lowest)
-		}
 		s.Types = append(s.Types, n)
 	}
+	least, free := FewestNodes, slices.IndexFunc(s.Types, func(n NodeType) bool { return n.Price == 0 })
+	if len(s.Types) > 0 && free < 0 {
+		least = LowestHourly
+	}
+	s.Lowest = t.oneOf("lowest", least, FewestNodes, FewestSlots, LowestHourly, LowestPerJob)
+	if priced := s.Lowest == LowestHourly || s.Lowest == LowestPerJob; priced && len(s.Types) == 0 {
+		t.failf("lowest", "got %q without a price: want [[node]] tables with price_per_hour", s.Lowest)
+	} else if priced && free >= 0 {
+		t.failf("lowest", "got %q, but the [[node]] %s has no price_per_hour: want the price of each type", s.Lowest, s.Types[free].Name)
+	}
 	if len(s.Types) == 0 {
-		if s.Lowest == LowestHourly || s.Lowest == LowestPerJob {
-			t.failf("lowest", "got %q without a price: want [[node]] tables with price_per_hour", s.Lowest)
-		}
 		s.Types = []NodeType{{}}
 	}
 	return s

@@ -18,7 +18,7 @@ import (
 
 // StudyFile is a study as it is written: a scenario and the keys that vary.
 type StudyFile struct {
-	Scenario        string // shipped name or path
+	Scenario        string // shipped name or path; empty: none is named
 	Input           Input  // the file itself
 	Set             []string
 	Seed            uint64
@@ -81,7 +81,8 @@ const mostReplications = 100_000
 const maxLevels = 1_000_000
 
 // ReadStudy reads a study file. It returns nil without an error if
-// the name is that of a scenario. metrics refuses names of metrics.
+// the name is that of a scenario. metrics refuses names of metrics. A study with
+// goals may leave the scenario to who asks.
 func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 	data, err := os.ReadFile(name)
 	if slices.Contains(List(), name) || errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +95,7 @@ func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 	if err != nil {
 		return nil, nil // a recorded case, or a scenario with mistakes
 	}
-	if !t.has("scenario") {
+	if !t.has("scenario") && !t.has("goal") {
 		return nil, nil
 	}
 	s := &StudyFile{
@@ -104,7 +105,7 @@ func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 		Size:     readSize(t),
 		Metrics:  t.texts("metrics"),
 	}
-	if !slices.Contains(List(), s.Scenario) && !filepath.IsAbs(s.Scenario) {
+	if t.has("scenario") && !slices.Contains(List(), s.Scenario) && !filepath.IsAbs(s.Scenario) {
 		s.Scenario = filepath.Join(filepath.Dir(name), s.Scenario)
 	}
 	least, most := 1, 1000

@@ -118,6 +118,20 @@ func Simulate(q *model.WhatIf) (model.Prediction, *results.Stats, error) {
 	return (&attemptTable{}).fill(q, false, nil)
 }
 
+// Limits simulates a question and divides the time of the jobs that about accepts,
+// nil: of all. Above 100,000 attempts, or if the jobs never end, it returns nothing.
+func Limits(q *model.WhatIf, about func(id string) bool) ([]results.Limit, error) {
+	t := attemptTable{ledger: new(ledgerRecorder)}
+	p, _, err := t.fill(q, false, nil)
+	if err != nil || t.ledger.full {
+		if errors.As(err, new(*sim.LimitReached)) {
+			err = nil
+		}
+		return nil, err
+	}
+	return t.ledger.limits(q, &p, about)
+}
+
 // newRun returns a run that is not simulated yet.
 func (s *Study) newRun(r int) *results.Run {
 	asked, n := &s.Scenario.Runs[r], s.Options.NumReplications()
@@ -142,7 +156,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 		return fmt.Errorf("%s: %w", run.Question.Name, err)
 	}
 	if t.ledger != nil && !t.ledger.full {
-		if run.Limits, err = t.ledger.limits(q, &p); err != nil {
+		if run.Limits, err = t.ledger.limits(q, &p, nil); err != nil {
 			return err
 		}
 	}
@@ -334,10 +348,10 @@ func (r *ledgerRecorder) Attempt(a *workload.Attempt) {
 	r.AttemptList.Attempt(a)
 }
 
-// limits returns what limited the run.
-func (r *ledgerRecorder) limits(q *model.WhatIf, p *model.Prediction) ([]results.Limit, error) {
+// limits returns what limited the jobs that about accepts, nil: all.
+func (r *ledgerRecorder) limits(q *model.WhatIf, p *model.Prediction, about func(id string) bool) ([]results.Limit, error) {
 	h := HistoryOf(q, p, r.AttemptList)
-	list, err := diagnose.Limits(JobsOf(h), q)
+	list, err := diagnose.Limits(JobsOf(h), q, about)
 	if err != nil {
 		return nil, Internal(err)
 	}

@@ -32,3 +32,22 @@ func TOMLText(s string) string {
 	b.WriteByte('"')
 	return b.String()
 }
+
+// Matches reports whether a name is that of a pattern, in which * is any text.
+func Matches(name, pattern string) bool {
+	first, rest, some := strings.Cut(pattern, "*")
+	name, ok := strings.CutPrefix(name, first)
+	if !ok || !some {
+		return ok && name == ""
+	}
+	for {
+		part, after, more := strings.Cut(rest, "*")
+		if !more {
+			return strings.HasSuffix(name, part)
+		}
+		if _, name, ok = strings.Cut(name, part); !ok {
+			return false
+		}
+		rest = after
+	}
+}

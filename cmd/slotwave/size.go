@@ -15,33 +15,45 @@ import (
 
 func sizeCommand(a *app) *cobra.Command {
 	k := &sweeping{}
-	json := false
+	json, grow := false, ""
 	c := &cobra.Command{
-		Use:   "size STUDY",
+		Use:   "size [SCENARIO] STUDY",
 		Short: "Find the smallest or cheapest cluster that meets all goals",
 		Long: `Find the cluster with the fewest nodes, the fewest slots or the lowest price
 that meets all goals of a study, with a stated confidence.
 
-STUDY is a TOML file with a scenario and [[goal]] tables
-(docs/size-a-cluster.md). The search begins at the recorded size if the scenario
-is a history, and otherwise where the analytic models say. The simulator
-decides: fresh seeds, which the search has not seen, must show that at least the
-stated fraction of all runs meets all goals. This errs in at most 5 % of the
-searches. Sizes around the answer show how the probability changes.
+STUDY is a TOML file with [[goal]] tables and [[node]] tables with the offers
+(docs/size-a-cluster.md). SCENARIO, such as a history, takes the place of the
+scenario that STUDY names. The search begins at the recorded size if it is a
+history, and otherwise where the analytic models say. The simulator decides:
+fresh seeds, which the search has not seen, must show that at least the stated
+fraction of all runs meets all goals. This errs in at most 5 % of the searches.
 
-A history is first replayed at its own size. The error of the replay is printed
-with the sizes that are enough if jobs take that much longer.
+Each offer has a line, with what limits the jobs there. --grow and --over add
+lines for other loads. A history is first replayed at its own size. The error of
+the replay is printed with the sizes that are enough if jobs take that much
+longer.
 
 Repeat the same command after a crash: finished simulations are not repeated.`,
-		Example: "  slotwave size my-study.toml\n  slotwave size my-study.toml --set workload.scale_bytes=1.5 --out out/next-year",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.size(c, args[0], k, json) },
+		Example: "  slotwave size my-study.toml\n  slotwave size my-history my-offers.toml --grow 1.4 --out out/offers",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				k.Scenario = args[0]
+			}
+			if grow != "" {
+				k.Over = append(k.Over, "workload.scale_bytes=1,"+grow)
+			}
+			return a.size(c, args[len(args)-1], k, json)
+		},
 	}
 	k.write(c)
 	f := c.Flags()
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.IntVar(&k.Replications, "replications", 0, "least number of runs of each size (0: as the study says, or 20)")
 	f.StringArrayVar(&k.Set, "set", nil, "`KEY=VALUE` to set in the scenario, such as workload.scale_bytes=1.5")
+	f.StringVar(&grow, "grow", "", "`FACTORS` by which the data grow, such as 1.4,2, each with lines of its own")
+	f.StringArrayVar(&k.Over, "over", nil, "`KEY=VALUES` that make loads, such as scheduler.name=fifo,fair2")
 	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
 	f.BoolVar(&json, "json", false, "print JSON instead of text")
 	k.work(c)

@@ -47,14 +47,7 @@ type sized struct {
 			Jobs   int
 			Median float64 `json:"median_error"`
 		}
-		Median *sizedMargin `json:"by_median_error"`
-		Worst  *sizedMargin `json:"by_worst_error"`
 	}
-}
-
-type sizedMargin struct {
-	Longer float64
-	Nodes  int
 }
 
 func sizeOf(t *testing.T, study string, args ...string) (s sized) {
@@ -123,6 +116,56 @@ map_slots = 4
 	}
 }
 
+// A study without a scenario takes that of the command line. Each load and offer has a
+// line: what the search of that question alone finds, and the cluster as it is. The
+// cheapest offer answers, since all have prices.
+func TestSizeOffers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "my.toml", sizedScenario)
+	const offers = "confidence = \"80 %\"\nmax_replications = 40\n[[goal]]\njob = \"a*\"\nfinish = \"100s\"\n"
+	writeFile(t, "offers.toml", offers+"[[node]]\nname = \"small\"\nprice_per_hour = 1.0\n[[node]]\nname = \"large\"\nprice_per_hour = 2.5\nmap_slots = 4\n")
+	code, _, stderr := call("", "size", "offers.toml", "--out", "refused")
+	if code != exitInput || !strings.Contains(stderr, "names no scenario") {
+		t.Errorf("without a scenario: exit code %d, %q", code, stderr)
+	}
+	type line struct {
+		Load, Node string
+		Now        bool `json:"as_it_is"`
+		Nodes      int
+		Limits     []struct{ Limit string }
+	}
+	var all struct {
+		sized
+		Offers []line
+	}
+	if err := json.Unmarshal([]byte(verb(t, "size", "my.toml", "offers.toml", "--grow", "2", "--json", "--out", "out")), &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Offers) != 6 || all.Answer == nil || all.Answer.Type != "small" {
+		t.Fatalf("got %+v, answer %+v: want two loads of two offers and the cluster as it is, answered by the cheaper", all.Offers, all.Answer)
+	}
+	for _, o := range all.Offers {
+		set := []string{"--set", o.Load}
+		if o.Now != (o.Node == "as it is") || len(o.Limits) == 0 {
+			t.Errorf("got %+v: want what limits the jobs", o)
+		}
+		if o.Now {
+			continue
+		}
+		if o.Node == "large" {
+			set = append(set, "--set", "cluster.map_slots=4")
+		}
+		if alone := sizeOf(t, offers, set...); alone.Answer == nil || alone.Answer.Nodes != o.Nodes {
+			t.Errorf("%s, %s: got %d nodes: the search of this question alone finds %+v", o.Load, o.Node, o.Nodes, alone.Answer)
+		}
+	}
+	for _, part := range []string{"Take ", "of type small for ", "scale_bytes=2", "xml;base64,"} {
+		if page := read(t, "out/answer.html"); !strings.Contains(page, part) {
+			t.Errorf("answer.html: got no %q", part)
+		}
+	}
+}
+
 // Limits that no size meets, slots that are never full and nodes that all die are
 // answers too.
 func TestSizeWithoutAnswer(t *testing.T) {
@@ -145,8 +188,8 @@ func TestSizeWithoutAnswer(t *testing.T) {
 	}
 }
 
-// A search over a record states the error of the replay, and the sizes that are enough
-// with it. Without a record it says that the error is
+// A search over a record states the error of the replay, and takes more nodes for jobs
+// that took longer than a replay can know. Without a record it says that the error is
 // not known.
 func TestSizeOfRecord(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -157,9 +200,6 @@ func TestSizeOfRecord(t *testing.T) {
 	if err := os.Mkdir("history", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	// Job b took 10 s longer than its tasks, which a replay cannot know.
-	writeFile(t, "history/jobs.csv", "job,name,state,submit_ns,finish_ns,maps,reduces\n"+
-		"a,a,SUCCEEDED,0,44000000000,8,0\nb,b,SUCCEEDED,50000000000,104000000000,8,0\n")
 	attempts := "job,task,kind,attempt,state,node,start_ns,finish_ns\n"
 	for i := range 16 {
 		from := 2 + i/2%4*10 + i/8*50
@@ -167,16 +207,19 @@ func TestSizeOfRecord(t *testing.T) {
 	}
 	writeFile(t, "history/attempts.csv", attempts)
 	writeFile(t, "mysize.toml", "scenario = \"history\"\nconfidence = \"80 %\"\nmax_replications = 40\n[[goal]]\nresponse = \"46s\"\n")
-	var r sized
-	if err := json.Unmarshal([]byte(verb(t, "size", "mysize.toml", "--json", "--out", "sized")), &r); err != nil {
-		t.Fatal(err)
+	sizeWith := func(finish int) (r sized) { // of job b, whose tasks end after 94 s
+		writeFile(t, "history/jobs.csv", "job,name,state,submit_ns,finish_ns,maps,reduces\n"+
+			fmt.Sprintf("a,a,SUCCEEDED,0,44000000000,8,0\nb,b,SUCCEEDED,50000000000,%d000000000,8,0\n", finish))
+		if err := json.Unmarshal([]byte(verb(t, "size", "mysize.toml", "--json", "--out", fmt.Sprint("sized", finish))), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Answer == nil || r.Error.Replay == nil || r.Error.Replay.Jobs != 2 {
+			t.Fatalf("got %+v: want an answer and a replay of 2 jobs", r)
+		}
+		return r
 	}
-	e := r.Error
-	if r.Answer == nil || r.Answer.Nodes != 2 || e.Replay == nil || e.Replay.Jobs != 2 {
-		t.Fatalf("got %+v: want an answer of 2 nodes and a replay of 2 jobs", r)
-	}
-	if e.Worst.Longer < 0.15 || e.Worst.Longer > 0.35 || e.Worst.Nodes <= r.Answer.Nodes || e.Median.Longer >= e.Worst.Longer {
-		t.Errorf("got %+v and %+v: want a job that takes a quarter longer, and more nodes for it", e.Median, e.Worst)
+	if short, long := sizeWith(94), sizeWith(104); short.Answer.Nodes != 2 || long.Answer.Nodes <= 2 || long.Error.Replay.Median < 0.05 {
+		t.Errorf("got %+v and %+v: want 2 nodes, and more if a job took a quarter longer", short.Answer, long.Answer)
 	}
 }
 
@@ -193,8 +236,8 @@ func TestSizeResumed(t *testing.T) {
 			t.Errorf("8 workers: %s differs", name)
 		}
 	}
-	if len(want) != 6 || len(got) != 6 {
-		t.Errorf("%d and %d files: want a manifest, three tables and the picture in two formats", len(want), len(got))
+	if len(want) != 7 || len(got) != 7 {
+		t.Errorf("%d and %d files: want a manifest, three tables, the page and the picture in two formats", len(want), len(got))
 	}
 	verb(t, "run", "one/manifest.json", "--out", "again")
 }
@@ -214,7 +257,7 @@ func TestSizeMistakes(t *testing.T) {
 		"[[goal]]\nfinish = \"1m\"\npool = \"q\"\n":                  "goal[0]: got a goal about no job",
 		"lowest = \"price_per_job\"\n" + goal:                        "mysize.toml:2: lowest: got \"price_per_job\" without a price",
 		goal + "[[node]]\nname = \"n\"\nslots = 3\n":                 "slots",
-		goal + "[[factor]]\nkey = \"cluster.racks\"\nvalues = [1]\n": "got factors",
+		goal + "[[factor]]\nkey = \"cluster.nodes\"\nvalues = [1]\n": "got the factor cluster.nodes",
 		"": "got no [[goal]]",
 	} {
 		writeFile(t, "mysize.toml", "scenario = \"my.toml\"\n"+text)

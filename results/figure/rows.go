@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"slices"
 
 	"github.com/slotwave/slotwave/results/text"
 
@@ -73,4 +74,27 @@ func RowsPanel(names []string, label string) *Panel {
 	}
 	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
 	return p
+}
+
+// ValueBars are horizontal bars from 0 over the rows of a panel, with what each says
+// beside it.
+type ValueBars struct {
+	Values []float64
+	Texts  []string
+	Colour Tint
+	Room   float64 // part of the width for the bars; beside them are the texts
+}
+
+// Plot implements plot.Plotter.
+func (b *ValueBars) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	style := NewStyle(TextSize-1, ColourText, false)
+	style.YAlign = draw.YCenter
+	most := max(slices.Max(b.Values), math.SmallestNonzeroFloat64)
+	for i, v := range b.Values {
+		bar := vg.Rectangle{Min: vg.Point{X: x(0), Y: y(float64(i) + 0.85)}, Max: vg.Point{X: x(b.Room * v / most), Y: y(float64(i) + 0.15)}}
+		c.SetColor(b.Colour)
+		c.Fill(bar.Path())
+		c.FillText(style, vg.Point{X: bar.Max.X + 4, Y: y(float64(i) + 0.5)}, b.Texts[i])
+	}
 }

@@ -294,7 +294,7 @@ func readCondition(text string) (func(*model.JobOutcome) bool, error) {
 			"queue": func(j *model.JobOutcome) string { return j.Queue },
 		}
 		if of := names[key]; of != nil {
-			return func(j *model.JobOutcome) bool { return matches(of(j), value) }, nil
+			return func(j *model.JobOutcome) bool { return workload.Matches(of(j), value) }, nil
 		}
 		if k := slices.IndexFunc(jobFigures, func(f jobFigure) bool { return f.name == key }); k >= 0 {
 			from, to, ok := readRange(value)
@@ -325,25 +325,6 @@ func readRange(text string) (from, to float64, ok bool) {
 		ends[i] = v
 	}
 	return ends[0], ends[1], text != ":" && ends[0] <= ends[1]
-}
-
-// matches reports whether a name is that of a pattern, in which * is any text.
-func matches(name, pattern string) bool {
-	first, rest, some := strings.Cut(pattern, "*")
-	name, ok := strings.CutPrefix(name, first)
-	if !ok || !some {
-		return ok && name == ""
-	}
-	for {
-		part, after, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(name, part)
-		}
-		if _, name, ok = strings.Cut(name, part); !ok {
-			return false
-		}
-		rest = after
-	}
 }
 
 // measure returns the metrics of every points.csv; NaN where there is none. busy is the

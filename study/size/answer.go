@@ -4,18 +4,23 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
+	"strings"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/workload"
 )
 
-// sizesName is the table with one row per size of a cluster.
-const sizesName = "sizes.csv"
+// Names of the table with one row per size of a cluster, and of the answer as one page
+// for who pays.
+const (
+	sizesName = "sizes.csv"
+	pageName  = "answer.html"
+)
 
 const sizingSchema = "slotwave/sizing/1"
 
@@ -23,8 +28,13 @@ const sizingSchema = "slotwave/sizing/1"
 func (z *Sizing) Write(d resultdir.Target) error {
 	w := resultdir.Writer{Dir: d}
 	var drawn figure.Pictures
-	drawn.Draw([]string{"sizes"}, []*figure.Figure{sizesFigure(z)})
+	names, figures := []string{"sizes"}, []*figure.Figure{sizesFigure(z)}
+	if len(z.Lines) > 1 {
+		names, figures = append(names, "offers"), append(figures, offersFigure(z))
+	}
+	drawn.Draw(names, figures)
 	w.Write(sizesName, z.writeSizes)
+	w.Write(pageName, func(w io.Writer) error { return z.writePage(w, figures) })
 	w.Write(points.Name, z.Points.WritePoints)
 	w.Write(points.SummaryName, z.Points.WriteSummary)
 	drawn.Write(&w)
@@ -34,29 +44,31 @@ func (z *Sizing) Write(d resultdir.Target) error {
 // writeSizes writes one row per size, and one more for its fresh seeds.
 func (z *Sizing) writeSizes(w io.Writer) error {
 	out := csv.NewWriter(w)
-	head := []string{"node", "nodes", "map_slots", "reduce_slots", "price_per_hour", "price_per_job", "seeds", "answer", "n", "met", "probability", "low", "high", "slots_full"}
+	head := []string{"load", "node", "nodes", "map_slots", "reduce_slots", "price_per_hour", "price_per_job", "seeds", "answer", "n", "met", "probability", "low", "high", "slots_full"}
 	for g := range z.Goals {
 		head = append(head, points.GoalColumn(&z.Goals[g], g, "_mean"), fmt.Sprintf("goal_%d_met", g+1))
 	}
 	out.Write(head)
-	for i := range z.Sizes {
-		s := &z.Sizes[i]
-		seeds := "search"
-		if s.Fresh {
-			seeds = "fresh"
+	for _, l := range z.Lines {
+		for i := range l.Sizes {
+			s := &l.Sizes[i]
+			seeds := "search"
+			if s.Fresh {
+				seeds = "fresh"
+			}
+			n, met := len(s.Runs), s.Met(z.Goals)
+			p, low, high := s.Probability(z)
+			row := []string{
+				text.Escape(l.Load), text.Escape(l.Type), strconv.Itoa(s.Nodes), strconv.Itoa(s.MapSlots), strconv.Itoa(s.ReduceSlots),
+				money(s.Hourly()), money(s.PerJob()), seeds, strconv.FormatBool(s.Nodes == l.Nodes),
+				strconv.Itoa(n), strconv.Itoa(met), points.Cell("", p), points.Cell("", low), points.Cell("", high), points.Cell("", s.full()),
+			}
+			for g := range z.Goals {
+				mean, _, met := s.goal(z.Goals, g)
+				row = append(row, points.Cell(points.GoalColumn(&z.Goals[g], g, "_mean"), mean), strconv.Itoa(met))
+			}
+			out.Write(row)
 		}
-		n, met := len(s.Runs), s.Met(z.Goals)
-		p, low, high := s.Probability(z)
-		row := []string{
-			text.Escape(s.Type), strconv.Itoa(s.Nodes), strconv.Itoa(s.Nodes * s.MapSlots), strconv.Itoa(s.Nodes * s.ReduceSlots),
-			money(s.Hourly()), money(s.PerJob()), seeds, strconv.FormatBool(z.answers(i)),
-			strconv.Itoa(n), strconv.Itoa(met), points.Cell("", p), points.Cell("", low), points.Cell("", high), points.Cell("", s.full()),
-		}
-		for g := range z.Goals {
-			mean, _, met := s.goal(z.Goals, g)
-			row = append(row, points.Cell(points.GoalColumn(&z.Goals[g], g, "_mean"), mean), strconv.Itoa(met))
-		}
-		out.Write(row)
 	}
 	out.Flush()
 	return out.Error()
@@ -70,44 +82,122 @@ func money(v float64) string {
 	return points.Cell("", v)
 }
 
-// price formats money for people; empty without a price.
-func price(v float64) string {
-	if !(v > 0) {
-		return ""
-	}
-	if v < 0.1 {
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	}
-	return strconv.FormatFloat(v, 'f', 2, 64)
-}
-
-// WriteText writes the answer, what each goal takes, and the safety curve.
+// WriteText writes the answer, a line for each load and type of node, what each goal
+// takes, and the safety curve.
 func (z *Sizing) WriteText(w io.Writer, colour bool) error {
 	t := text.NewWriter(w, colour)
 	t.Heading(text.Escape(z.Title))
-	lowest := map[string]string{"nodes": "fewest nodes", "slots": "fewest slots", "price_per_hour": "lowest price per hour", "price_per_job": "lowest price per job"}[z.Lowest]
-	fmt.Fprintf(t, "%s, all goals met in at least %s of the runs\n\n", lowest, text.Percent(text.Share(z.Confidence)))
-	shown := z.largest()
+	fmt.Fprintf(t, "%s\n\n", z.asked())
+	l, s := z.shown(), z.shown().shown()
 	if z.Answer < 0 {
-		fmt.Fprintf(t, "answer\tnone: no size up to %s is shown to meet the goals\n", shown.name())
+		fmt.Fprintf(t, "answer\tnone: no size up to %s is shown to meet the goals\n", l.name(s))
 	} else {
-		shown = &z.Sizes[z.Answer]
-		fmt.Fprintf(t, "answer\t%s\n", shown.name())
-		fmt.Fprintf(t, "slots\t%s and %s\n", text.Count(shown.Nodes*shown.MapSlots, "map slot"), text.Count(shown.Nodes*shown.ReduceSlots, "reduce slot"))
-		if shown.Price > 0 {
-			fmt.Fprintf(t, "price\t%s per hour, %s per job\n", price(shown.Hourly()), price(shown.PerJob()))
+		fmt.Fprintf(t, "answer\t%s\n", l.name(s))
+		fmt.Fprintf(t, "slots\t%s and %s\n", text.Count(s.MapSlots, "map slot"), text.Count(s.ReduceSlots, "reduce slot"))
+		if s.Price > 0 {
+			fmt.Fprintf(t, "price\t%s per hour, %s per job\n", price(s.Hourly()), price(s.PerJob()))
 		}
-		if fresh := z.find(shown.Type, shown.Nodes, true); fresh != nil {
+		if fresh := l.find(s.Nodes, true); fresh != nil {
 			fmt.Fprintf(t, "confirmed\t%s\n", z.metText(fresh)+" with fresh seeds")
 		}
 	}
 	z.errorText(t)
-	z.guessText(t, shown.Type)
+	z.guessText(t, l)
 	t.Flush()
-	z.goalText(t, shown)
-	z.curveText(t)
-	t.List("Notes", append(z.notes(shown), z.errorNotes()...))
+	z.lineText(t)
+	z.goalText(t, l, s)
+	z.curveText(t, l)
+	t.List("Notes", z.notes(l, s))
 	return t.Done()
+}
+
+// errorText writes how far the simulation may be off in the answer.
+func (z *Sizing) errorText(t *text.Writer) {
+	for _, line := range z.errorRows() {
+		fmt.Fprintf(t, "%s\t%s\n", line[0], line[1])
+	}
+}
+
+// errorRows say how far the simulation may be off in the answer: what of it, and how far.
+func (z *Sizing) errorRows() (rows [][2]string) {
+	e := &z.Error
+	switch {
+	case e.Replay != nil:
+		rows = append(rows, [2]string{"replay", "of the record at its own size: " + e.Replay.Text()}, [2]string{"", "each job has the error of a job of the replay, drawn at random; on other numbers and types of nodes the simulation may be off by more"})
+	case e.Unknown != "":
+		rows = append(rows, [2]string{"error", "not known: " + e.Unknown + "; the intervals cover the seeds only"})
+	}
+	if e.Alternatives > 0 {
+		others := workload.Counted(e.Alternatives, "other that explains", "others that explain")
+		rows = append(rows, [2]string{"platforms", "the runs take turns on the calibrated machine and " + others + " the record about as well"})
+	}
+	return rows
+}
+
+// asked says what is searched.
+func (z *Sizing) asked() string {
+	lowest := map[string]string{"nodes": "fewest nodes", "slots": "fewest slots", "price_per_hour": "lowest price per hour", "price_per_job": "lowest price per job"}[z.Lowest]
+	return fmt.Sprintf("%s, all goals met in at least %s of the runs", lowest, text.Percent(text.Share(z.Confidence)))
+}
+
+// has reports whether a line has something.
+func (z *Sizing) has(of func(*Line) bool) bool {
+	for i := range z.Lines {
+		if of(&z.Lines[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// cells are a line for people, under the heads of lineHeads.
+func (z *Sizing) cells(l *Line) []string {
+	s := l.best()
+	p, low, high := s.Probability(z)
+	nodes, limit := "none", ""
+	if l.Now || l.Nodes > 0 {
+		nodes = strconv.Itoa(s.Nodes)
+	}
+	if list, _ := results.SharesOf(l.Limits); len(list) > 0 {
+		limit = list[0].What + " " + text.Percent(list[0].Share)
+	}
+	return []string{
+		l.loadName(), text.Shorten(text.Escape(l.Type), 24), nodes, price(s.Hourly()), price(s.PerJob()),
+		text.Percent(text.Share(p)), text.Percent(text.Share(low)) + " to " + text.Percent(text.Share(high)), limit,
+	}
+}
+
+var lineHeads = []string{"load", "offer", "nodes", "per hour", "per job", "probability", "95 % interval", "limited by"}
+
+// table are the lines with the columns that say something.
+func (z *Sizing) table() (heads []string, rows [][]string) {
+	priced, loads := z.has(func(l *Line) bool { return l.shown().Price > 0 }), z.has(func(l *Line) bool { return l.Load != "" })
+	for k, head := range lineHeads {
+		if head == "load" && !loads || (head == "per hour" || head == "per job") && !priced {
+			continue
+		}
+		heads = append(heads, head)
+		for i := range z.Lines {
+			if len(rows) <= i {
+				rows = append(rows, nil)
+			}
+			rows[i] = append(rows[i], z.cells(&z.Lines[i])[k])
+		}
+	}
+	return heads, rows
+}
+
+// lineText writes the lines, if there is more than one.
+func (z *Sizing) lineText(t *text.Writer) {
+	if len(z.Lines) < 2 {
+		return
+	}
+	t.Section("Offers")
+	heads, rows := z.table()
+	for _, row := range append([][]string{heads}, rows...) {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	t.Flush()
 }
 
 // metText is the fraction of runs that meet all goals.
@@ -117,29 +207,25 @@ func (z *Sizing) metText(s *Size) string {
 	return fmt.Sprintf("%d of %s meet all goals (%s, 95 %% interval %s to %s)", met, text.Count(n, "run"), text.Percent(text.Share(p)), text.Percent(text.Share(low)), text.Percent(text.Share(high)))
 }
 
-// guessText lists what the models find for nodes of a type.
-func (z *Sizing) guessText(t io.Writer, kind string) {
-	line := ""
-	for _, g := range z.guesses {
-		if g.kind == kind {
-			if line != "" {
-				line += ", "
-			}
-			line += fmt.Sprintf("%s %d", text.Escape(g.model), g.nodes)
-			if len(z.Goals) > 1 {
-				line += fmt.Sprintf(" (goal %d)", g.goal+1)
-			}
+// guessText lists what the models find for nodes of a line.
+func (z *Sizing) guessText(t io.Writer, l *Line) {
+	var list []string
+	for _, g := range l.guesses {
+		one := fmt.Sprintf("%s %d", text.Escape(g.model), g.nodes)
+		if len(z.Goals) > 1 {
+			one += fmt.Sprintf(" (goal %d)", g.goal+1)
 		}
+		list = append(list, one)
 	}
-	if line != "" {
-		fmt.Fprintf(t, "models\t%s nodes\n", line)
+	if len(list) > 0 {
+		fmt.Fprintf(t, "models\t%s nodes\n", strings.Join(list, ", "))
 	}
 }
 
 // goalText writes each goal at a size, and at one node less.
-func (z *Sizing) goalText(t *text.Writer, s *Size) {
+func (z *Sizing) goalText(t *text.Writer, l *Line, s *Size) {
 	t.Section("Goals")
-	less := z.find(s.Type, s.Nodes-1, false)
+	less := l.find(s.Nodes-1, false)
 	fmt.Fprintf(t, "goal\tlimit\t%s\tmet", text.Count(s.Nodes, "node"))
 	if less != nil {
 		fmt.Fprintf(t, "\t%s\tmet", text.Count(less.Nodes, "node"))
@@ -159,55 +245,27 @@ func (z *Sizing) goalText(t *text.Writer, s *Size) {
 	t.Flush()
 }
 
-func goalValue(g *model.Goal, v float64) string {
-	if g.Deadlines > 0 {
-		return text.Percent(text.Share(v))
-	}
-	return text.Duration(int64(math.Round(v)))
-}
-
-func goalMean(g *model.Goal, mean, half float64) string {
-	switch {
-	case math.IsNaN(mean):
-		return "jobs fail"
-	case math.IsNaN(half):
-		return goalValue(g, mean)
-	}
-	return goalValue(g, mean) + " ± " + goalValue(g, half)
-}
-
 // curveText writes the probability to meet all goals against the size.
-func (z *Sizing) curveText(t *text.Writer) {
+func (z *Sizing) curveText(t *text.Writer, l *Line) {
 	t.Section("Sizes")
-	priced, typed := false, false
-	for i := range z.Sizes {
-		priced = priced || z.Sizes[i].Price > 0
-		typed = typed || z.Sizes[i].Type != ""
-	}
-	head := "nodes"
-	if typed {
-		head += "\ttype"
-	}
+	head, priced := "nodes", l.shown().Price > 0
 	if priced {
 		head += "\tper hour\tper job"
 	}
 	fmt.Fprintln(t, head+"\tprobability\t95 % interval\tn\tslots full\t")
-	for i := range z.Sizes {
-		s := &z.Sizes[i]
+	for i := range l.Sizes {
+		s := &l.Sizes[i]
 		if s.Fresh {
 			continue
 		}
 		n := len(s.Runs)
 		p, low, high := s.Probability(z)
 		row := strconv.Itoa(s.Nodes)
-		if typed {
-			row += "\t" + text.Shorten(text.Escape(s.Type), 24)
-		}
 		if priced {
 			row += "\t" + price(s.Hourly()) + "\t" + price(s.PerJob())
 		}
 		mark := ""
-		if z.answers(i) {
+		if s.Nodes == l.Nodes {
 			mark = "answer"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s to %s\t%d\t%s\t%s\n", row, text.Percent(text.Share(p)), text.Percent(text.Share(low)), text.Percent(text.Share(high)), n, text.Percent(text.Share(s.full())), mark)
@@ -216,50 +274,74 @@ func (z *Sizing) curveText(t *text.Writer) {
 }
 
 // notes say when the number of nodes is not what limits the jobs.
-func (z *Sizing) notes(s *Size) []string {
+func (z *Sizing) notes(l *Line, s *Size) []string {
 	var notes []string
 	if s.same() {
 		notes = append(notes, "the runs do not differ: the scenario draws nothing at random, so that seeds change nothing and the probability is 0 or 1")
 	}
 	if full := s.full(); full == 0 {
-		notes = append(notes, fmt.Sprintf("the workload never fills %s: not once are all map slots or all reduce slots in use", s.name()))
-	} else if z.Answer < 0 && full < 0.01 {
+		notes = append(notes, fmt.Sprintf("the workload never fills %s: not once are all map slots or all reduce slots in use", l.name(s)))
+	} else if l.Nodes == 0 && full < 0.01 {
 		notes = append(notes, fmt.Sprintf("the cluster is not the bottleneck: all slots of a type are in use in %s of the time", text.Percent(text.Share(full))))
 	}
-	if z.Answer < 0 {
-		for g := range z.Goals {
-			if mean, half, met := s.goal(z.Goals, g); float64(met) < z.Confidence*float64(len(s.Runs)) {
-				notes = append(notes, fmt.Sprintf("%s: %s on %s, limit %s", text.Escape(z.Goals[g].String()), goalMean(&z.Goals[g], mean, half), s.name(), goalValue(&z.Goals[g], z.Goals[g].Limit())))
-			}
+	for i := range z.Lines {
+		if o := &z.Lines[i]; o.Nodes == 0 && !o.Now {
+			notes = append(notes, z.missedNotes(o)...)
 		}
+	}
+	if l.Nodes == 0 {
 		return notes
 	}
 	if s.Nodes == 1 {
 		notes = append(notes, "one node is enough")
 	}
-	if less := z.find(s.Type, s.Nodes-1, false); less != nil {
+	if less := l.find(s.Nodes-1, false); less != nil {
 		for g := range z.Goals {
 			if _, _, met := less.goal(z.Goals, g); float64(met) < z.Confidence*float64(len(less.Runs)) {
-				notes = append(notes, fmt.Sprintf("%s break a goal: %s: met in %s of the runs", less.name(), text.Escape(z.Goals[g].String()), text.Percent(text.Share(float64(met)/float64(len(less.Runs))))))
+				notes = append(notes, fmt.Sprintf("%s break a goal: %s: met in %s of the runs", l.name(less), text.Escape(z.Goals[g].String()), text.Percent(text.Share(float64(met)/float64(len(less.Runs))))))
 			}
 		}
 	}
-	for i := range z.Sizes {
-		o := &z.Sizes[i]
-		if o.Type != s.Type || o.Nodes >= s.Nodes || o.Fresh {
+	for i := range l.Sizes {
+		o := &l.Sizes[i]
+		if o.Nodes >= s.Nodes || o.Fresh {
 			continue
 		}
-		if fresh := z.find(o.Type, o.Nodes, true); fresh != nil {
-			notes = append(notes, fmt.Sprintf("%s: %s with fresh seeds, which does not show %s; with a larger max_replications more runs decide", o.name(), z.metText(fresh), text.Percent(text.Share(z.Confidence))))
+		if fresh := l.find(o.Nodes, true); fresh != nil {
+			notes = append(notes, fmt.Sprintf("%s: %s with fresh seeds, which does not show %s; with a larger max_replications more runs decide", l.name(o), z.metText(fresh), text.Percent(text.Share(z.Confidence))))
 		} else if p, _, _ := o.Probability(z); p >= z.Confidence {
-			notes = append(notes, fmt.Sprintf("%s: %s with the seeds of the search, but a size between does not", o.name(), z.metText(o)))
+			notes = append(notes, fmt.Sprintf("%s: %s with the seeds of the search, but a size between does not", l.name(o), z.metText(o)))
 		}
+	}
+	return notes
+}
+
+// missedNotes say which goals no size of a line meets, and what their jobs spend their
+// time on at the largest.
+func (z *Sizing) missedNotes(l *Line) (notes []string) {
+	s := l.largest()
+	_, limit := results.SharesOf(l.Limits)
+	for g := range z.Goals {
+		goal := &z.Goals[g]
+		mean, half, met := s.goal(z.Goals, g)
+		if float64(met) >= z.Confidence*float64(len(s.Runs)) {
+			continue
+		}
+		note := fmt.Sprintf("%s: %s on %s, limit %s", text.Escape(goal.String()), goalMean(goal, mean, half), l.name(s), goalValue(goal, goal.Limit()))
+		if l.Load != "" {
+			note += ", with " + l.loadName()
+		}
+		if limit != "" {
+			note += "; " + limit
+		}
+		notes = append(notes, note)
 	}
 	return notes
 }
 
 // sizeRow is a size as JSON.
 type sizeRow struct {
+	Load        string       `json:"load,omitempty"`
 	Type        string       `json:"node,omitempty"`
 	Nodes       int          `json:"nodes"`
 	MapSlots    int          `json:"map_slots"`
@@ -276,11 +358,11 @@ type sizeRow struct {
 	Goals       []text.Share `json:"goals_met"` // fraction of runs that meet each goal
 }
 
-func (z *Sizing) row(s *Size) *sizeRow {
+func (z *Sizing) row(l *Line, s *Size) *sizeRow {
 	n := len(s.Runs)
 	p, low, high := s.Probability(z)
 	r := &sizeRow{
-		Type: text.Escape(s.Type), Nodes: s.Nodes, MapSlots: s.Nodes * s.MapSlots, ReduceSlots: s.Nodes * s.ReduceSlots, Fresh: s.Fresh,
+		Load: text.Escape(l.Load), Type: text.Escape(l.Type), Nodes: s.Nodes, MapSlots: s.MapSlots, ReduceSlots: s.ReduceSlots, Fresh: s.Fresh,
 		N: n, Met: s.Met(z.Goals), Probability: text.Share(p), Low: text.Share(low), High: text.Share(high), Full: text.Share(s.full()),
 	}
 	if s.Price > 0 {
@@ -294,25 +376,41 @@ func (z *Sizing) row(s *Size) *sizeRow {
 	return r
 }
 
+// lineRow is a line as JSON.
+type lineRow struct {
+	Load   string          `json:"load"`
+	Type   string          `json:"node"`
+	Now    bool            `json:"as_it_is"`
+	Nodes  int             `json:"nodes"` // 0: no size is enough
+	Shown  *sizeRow        `json:"size"`  // the answer with fresh seeds, or the largest
+	Limits []results.Limit `json:"limits"`
+}
+
 // WriteJSON writes the answer and all sizes as one JSON object.
 func (z *Sizing) WriteJSON(w io.Writer) error {
+	l := z.shown()
 	var answer *sizeRow
-	shown := z.largest()
 	if z.Answer >= 0 {
-		shown = &z.Sizes[z.Answer]
-		answer = z.row(shown)
+		answer = z.row(l, l.shown())
 	}
-	var rows []*sizeRow
-	for i := range z.Sizes {
-		rows = append(rows, z.row(&z.Sizes[i]))
+	var sizes []*sizeRow
+	var lines []lineRow
+	for i := range z.Lines {
+		l := &z.Lines[i]
+		for k := range l.Sizes {
+			sizes = append(sizes, z.row(l, &l.Sizes[k]))
+		}
+		limits, _ := results.SharesOf(l.Limits)
+		lines = append(lines, lineRow{text.Escape(l.Load), text.Escape(l.Type), l.Now, l.Nodes, z.row(l, l.best()), text.Listed(limits)})
 	}
 	return resultdir.WriteJSON(w, struct {
-		Schema     string         `json:"schema"`
-		Lowest     string         `json:"lowest"`
-		Confidence text.Share     `json:"confidence"`
-		Answer     *sizeRow       `json:"answer"`
-		Error      sizingErrorRow `json:"error"`
-		Sizes      []*sizeRow     `json:"sizes"`
-		Notes      []string       `json:"notes"`
-	}{sizingSchema, z.Lowest, text.Share(z.Confidence), answer, z.errorRow(), rows, text.Listed(append(z.notes(shown), z.errorNotes()...))})
+		Schema     string      `json:"schema"`
+		Lowest     string      `json:"lowest"`
+		Confidence text.Share  `json:"confidence"`
+		Answer     *sizeRow    `json:"answer"`
+		Error      SizingError `json:"error"`
+		Lines      []lineRow   `json:"offers"`
+		Sizes      []*sizeRow  `json:"sizes"`
+		Notes      []string    `json:"notes"`
+	}{sizingSchema, z.Lowest, text.Share(z.Confidence), answer, z.Error, lines, sizes, text.Listed(z.notes(l, l.shown()))})
 }

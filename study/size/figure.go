@@ -1,13 +1,14 @@
 package size
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/slotwave/slotwave/results/figure"
@@ -18,23 +19,26 @@ import (
 // sizesFigure draws the probability to meet all goals against the number of nodes.
 func sizesFigure(z *Sizing) *figure.Figure {
 	const farthest = 3 // times the answer; sizes beyond would crowd the others
+	answer := z.answer()
 	var lines figure.Lines
-	for i := range z.Sizes {
-		s := &z.Sizes[i]
-		if s.Fresh || z.Answer >= 0 && s.Nodes > farthest*z.Sizes[z.Answer].Nodes {
+	for i := range z.Lines {
+		l := &z.Lines[i]
+		if l.Now || l.Load != z.Lines[0].Load {
 			continue
 		}
-		k := slices.IndexFunc(lines, func(l figure.Line) bool { return l.Name == s.Type })
-		if k < 0 {
-			k = len(lines)
-			lines = append(lines, figure.Line{Name: s.Type, Style: figure.LineStyle(k)})
+		line := figure.Line{Name: l.Type, Style: figure.LineStyle(len(lines))}
+		for k := range l.Sizes {
+			s := &l.Sizes[k]
+			if s.Fresh || answer != nil && s.Nodes > farthest*answer.Nodes {
+				continue
+			}
+			p, low, high := s.Probability(z)
+			line.Points = append(line.Points, figure.LinePoint{At: float64(s.Nodes), Low: 100 * low, Mean: 100 * p, High: 100 * high})
 		}
-		p, low, high := s.Probability(z)
-		lines[k].Points = append(lines[k].Points, figure.LinePoint{At: float64(s.Nodes), Low: 100 * low, Mean: 100 * p, High: 100 * high})
+		lines = append(lines, line)
 	}
 	f := &figure.Figure{Title: z.Title, Subtitle: fmt.Sprintf("probability that all goals are met; error bars: 95 %% intervals; dashed: the %s asked for", text.Percent(text.Share(z.Confidence))), Narrow: true}
 	for i := range lines {
-		slices.SortFunc(lines[i].Points, func(a, b figure.LinePoint) int { return cmp.Compare(a.At, b.At) })
 		if lines[i].Name == "" {
 			lines[i].Name = "size that was simulated"
 		}
@@ -50,17 +54,51 @@ func sizesFigure(z *Sizing) *figure.Figure {
 	asked.XMin, asked.XMax, asked.Samples = 0, until, 2
 	asked.LineStyle = figure.LimitStyle
 	p.Add(asked, figure.BarLines(lines))
-	if z.Answer >= 0 {
-		s := &z.Sizes[z.Answer]
+	if answer != nil {
+		s := answer.shown()
 		mark := draw.GlyphStyle{Color: figure.ColourText, Radius: 7, Shape: draw.RingGlyph{}}
 		met, _, _ := s.Probability(z)
 		met *= 100
 		p.Add(figure.Lines{{Style: mark, Points: []figure.LinePoint{{At: float64(s.Nodes), Low: met, Mean: met, High: met}}}})
-		f.Legend = append(f.Legend, figure.LegendEntry{Label: "answer: " + s.name(), Sample: func(to draw.Canvas) {
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: "answer: " + answer.name(s), Sample: func(to draw.Canvas) {
 			to.DrawGlyph(draw.GlyphStyle{Color: figure.ColourText, Radius: 5, Shape: draw.RingGlyph{}}, to.Center())
 		}})
 	}
 	f.Panels = []*figure.Panel{p}
 	f.SetX(until, "number of nodes", figure.CountTicks(until, 8))
+	return f
+}
+
+// offersFigure draws the lowest sufficient size of each line: its price per hour, or
+// its nodes where the offers have no price.
+func offersFigure(z *Sizing) *figure.Figure {
+	priced := z.has(func(l *Line) bool { return l.shown().Price > 0 })
+	f := &figure.Figure{Title: z.Title, Subtitle: "price per hour of the smallest cluster that meets all goals", Narrow: true}
+	if !priced {
+		f.Subtitle = "nodes of the smallest cluster that meets all goals"
+	}
+	var names []string
+	bars := figure.ValueBars{Colour: figure.JobColour(0), Room: 0.6}
+	for i := range z.Lines {
+		l := &z.Lines[i]
+		s, value, label := l.shown(), 0.0, "none"
+		if l.Now {
+			continue
+		}
+		if l.Nodes > 0 {
+			value, label = float64(s.Nodes), strconv.Itoa(s.Nodes)
+			if priced {
+				value, label = s.Hourly(), fmt.Sprintf("%s for %s", text.Count(s.Nodes, "node"), price(s.Hourly()))
+			}
+		}
+		names = append(names, strings.TrimSpace(text.Escape(l.Type)+" "+l.loadName()))
+		bars.Values, bars.Texts = append(bars.Values, value), append(bars.Texts, label)
+	}
+	p := figure.RowsPanel(names, "")
+	p.Height = vg.Length(len(names)) * 22
+	p.Add(&bars)
+	f.Panels = []*figure.Panel{p}
+	f.SetX(1, "", nil)
+	p.X.LineStyle.Width = 0
 	return f
 }

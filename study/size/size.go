@@ -3,7 +3,7 @@
 //	Open -> Search.Ask    the models say where to begin
 //	        Search.Run    sweep simulates the sizes that fewestNodes asks for (fewest),
 //	                      then the best one with fresh seeds
-//	     -> Sizing        the answer with its error (answer, error), picture (figure)
+//	     -> Sizing        the answer with its error (answer), pictures (figure), page
 package size
 
 import (
@@ -18,6 +18,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
@@ -31,27 +32,31 @@ import (
 const mostTried = 10_000
 
 // Search looks for the cluster that meets all goals of a study with the fewest
-// nodes, the fewest slots or the lowest price. It is a sweep over types and
-// numbers of nodes that simulates only those points that the search asks for. A
-// size becomes a candidate if at least the stated fraction of its runs meets all
-// goals. Candidates are tried with fresh seeds until these show it of one.
+// nodes, the fewest slots or the lowest price. It is a sweep over what the study
+// varies, types and numbers of nodes that simulates only those points that the search
+// asks for. A size becomes a candidate if at least the stated fraction of its runs
+// meets all goals. Candidates are tried with fresh seeds until these show it of one.
 type Search struct {
 	*sweep.Sweep
-	types    []sizedType
+	lines    []line // of the first load, then of the second, ...
+	offers   int    // lines of one load
 	progress study.SweepProgress
 	journal  *sweep.Journal
 	errors   SizingError
 	most     int // nodes
-	attempts int // to show with fresh seeds that a candidate is enough
 }
 
-// sizedType is a type of node in a search.
-type sizedType struct {
+// line is one question of a search: how many nodes of one type one load takes.
+type line struct {
 	scenarios.NodeType
-	question model.WhatIf // with one node of this type
-	most     int          // nodes
-	guess    int          // nodes that the models find
-	guesses  []func(*Sizing)
+	load     string
+	now      bool            // the cluster of the scenario, whatever its size
+	question *model.WhatIf   // with one node of this type
+	most     int             // nodes
+	guess    int             // nodes at which the search begins
+	guesses  []guess         // of the models
+	answer   *candidate      // nil: no size is enough
+	limits   []results.Limit // of the answer, or of the largest cluster
 }
 
 // Open opens a study with goals.
@@ -91,43 +96,112 @@ func OpenDeadline(name string, deadline time.Duration, o sweep.Options) (*Search
 // searchOf makes the search of a study with goals.
 func searchOf(s *sweep.Sweep) (*Search, error) {
 	name := s.StudyName
-	if len(s.File.Factors) > 0 || len(s.Asked.Over) > 0 || len(s.Base.Scenario.Runs) > 1 {
-		return nil, fmt.Errorf("%s: got factors: want [[node]] tables with the types of nodes to choose from, and nothing else that varies", name)
-	}
 	if least := leastRuns(s.File.Size.Confidence); s.File.MaxReplications < least {
 		return nil, fmt.Errorf("%s: max_replications: got %d: want %d or more, since fewer runs cannot show a confidence of %g %%", name, s.File.MaxReplications, least, 100*s.File.Size.Confidence)
 	}
 	z := &Search{Sweep: s}
 	s.Goals, s.Fresh, s.Enough = s.File.Size.Goals, true, z.decided(0)
-	for _, t := range s.File.Size.Types {
-		one := sizedType{NodeType: t}
-		if err := z.openType(&one); err != nil {
-			return nil, err
+	loads, err := s.ReadFactors()
+	if err != nil {
+		return nil, err
+	}
+	for i := range loads {
+		if key := loads[i].Key; key == "cluster.nodes" || key == "node" {
+			return nil, fmt.Errorf("%s: got the factor %s: the search varies the number and the type of nodes", name, key)
 		}
-		z.types = append(z.types, one)
-		z.most = max(z.most, one.most)
+	}
+	if err := z.rescale(loads); err != nil {
+		return nil, err
+	}
+	kinds := s.File.Size.Types
+	if z.offers = len(kinds); z.offers > 1 || len(loads) > 0 {
+		z.offers++ // the cluster as it is
 	}
 	var types []sweep.FactorLevel
-	for _, t := range z.types {
+	for _, t := range kinds {
 		types = append(types, sweep.FactorLevel{Text: t.Name, Set: t.Set})
 	}
+	if z.offers > len(kinds) {
+		types = append(types, sweep.FactorLevel{Text: asItIs})
+	}
+	s.Factors = append(loads, sweep.Listed("node", "", types))
+	if err := z.openLines(kinds); err != nil {
+		return nil, err
+	}
 	nodes := sweep.Factor{Key: "cluster.nodes", Tried: 1, Count: z.most, Level: func(k int) sweep.FactorLevel {
+		if k == z.most { // of the cluster as it is
+			return sweep.FactorLevel{Text: strconv.Itoa(z.now())}
+		}
 		text := strconv.Itoa(k + 1)
 		return sweep.FactorLevel{Text: text, Set: []string{"cluster.nodes=" + text}}
 	}}
-	s.Factors = []sweep.Factor{sweep.Listed("node", "", types), nodes, sweep.Listed("seeds", "", []sweep.FactorLevel{{Text: "search"}, {Text: "fresh"}})}
+	if z.offers > len(kinds) {
+		nodes.Count++
+	}
+	s.Factors = append(s.Factors, nodes, sweep.Listed("seeds", "", []sweep.FactorLevel{{Text: "search"}, {Text: "fresh"}}))
 	return z, s.MakePoints()
 }
 
-// openType reads the question for one node of a type, and asks the models.
-func (z *Search) openType(t *sizedType) error {
-	f, err := z.Base.File.With(append(slices.Clone(t.Set), "cluster.nodes=1")...)
+// rescale adapts recorded times to other data if a load asks for them: as they are,
+// times of tasks know no bytes.
+func (z *Search) rescale(loads []sweep.Factor) error {
+	grows := slices.ContainsFunc(loads, func(f sweep.Factor) bool { return f.Key == "workload.scale_bytes" })
+	said := slices.ContainsFunc(z.Base.Options.Set, func(text string) bool { return strings.HasPrefix(text, "workload.replay=") })
+	if run := &z.Base.Scenario.Runs[0]; !grows || said || len(run.Recorded) == 0 || run.Question.Fidelity != model.Replay {
+		return nil
+	}
+	f, err := z.Base.File.With("workload.replay=rescaled")
+	if err == nil {
+		z.Base.File = f
+	}
+	return err
+}
+
+// asItIs names the cluster of the scenario among the offers.
+const asItIs = "as it is"
+
+// now is the number of nodes of the scenario.
+func (z *Search) now() int { return len(z.Base.Scenario.Runs[0].Question.Cluster.Nodes) }
+
+// openLines reads the question of each line, which are the points of the factors so far.
+func (z *Search) openLines(kinds []scenarios.NodeType) error {
+	if err := z.Combine(); err != nil {
+		return err
+	}
+	if len(z.Factors) > 1 && z.NumPoints > mostLines {
+		return fmt.Errorf("%s: got %d combinations of loads and types of nodes: want at most %d", z.StudyName, z.NumPoints, mostLines)
+	}
+	for i := range z.NumPoints {
+		kind := i % z.offers
+		l := line{NodeType: scenarios.NodeType{Name: asItIs}, load: z.NameOf(i, len(z.Factors)-1), now: kind == len(kinds)}
+		settings := z.Settings(i)
+		if !l.now {
+			l.NodeType = kinds[kind]
+			settings = append(settings, "cluster.nodes=1")
+		}
+		if err := z.openLine(&l, settings); err != nil {
+			return err
+		}
+		z.lines = append(z.lines, l)
+		if !l.now {
+			z.most = max(z.most, l.most)
+		}
+	}
+	return nil
+}
+
+// mostLines is how many questions one study asks.
+const mostLines = 100
+
+// openLine makes the question of a line, of one node unless it is the cluster as it is.
+func (z *Search) openLine(l *line, settings []string) error {
+	f, err := z.Base.File.With(settings...)
 	if err != nil {
 		return err
 	}
 	scenario, err := f.Scenario(z.File.Seed)
 	if err != nil {
-		return fmt.Errorf("node %s: %w", t.Name, err)
+		return fmt.Errorf("node %s: %w", l.Name, err)
 	}
 	q := &scenario.Runs[0].Question
 	for i := range z.Goals {
@@ -135,17 +209,20 @@ func (z *Search) openType(t *sizedType) error {
 			return fmt.Errorf("%s: goal[%d]: %w", z.StudyName, i, err)
 		}
 	}
+	l.question = q
+	if l.now {
+		return nil
+	}
 	q.Cluster.Nodes[0].Dies = 0 // the models know no failures
-	t.question = *q
 	most, err := analytic.MostNodes(q)
 	if err != nil {
 		return fmt.Errorf("%s: %w", z.StudyName, err)
 	}
-	t.most = min(most, mostTried)
+	l.most = min(most, mostTried)
 	if z.File.Size.MostNodes > 0 {
-		t.most = z.File.Size.MostNodes
+		l.most = z.File.Size.MostNodes
 	}
-	t.guess = min(t.most, len(z.Base.Scenario.Runs[0].Question.Cluster.Nodes))
+	l.guess = min(l.most, z.now())
 	return nil
 }
 
@@ -177,13 +254,16 @@ func (z *Search) Ask() error {
 	if err != nil {
 		return err
 	}
-	for i := range z.types {
-		t, guess := &z.types[i], 0
+	for i := range z.lines[:z.offers] {
+		l, most := &z.lines[i], 0
+		if l.now {
+			continue
+		}
 		for k := range z.Goals {
 			g := &z.Goals[k]
-			q := t.question
+			q := *l.question
 			q.Jobs = nil
-			for _, j := range t.question.Jobs {
+			for _, j := range l.question.Jobs {
 				if g.About(j.Name, j.User, j.Pool, j.Queue) {
 					q.Jobs = append(q.Jobs, j)
 				}
@@ -202,13 +282,13 @@ func (z *Search) Ask() error {
 			}
 			for _, x := range found {
 				if x.Err == nil && x.Nodes > 0 {
-					t.guesses = append(t.guesses, func(r *Sizing) { r.AddGuess(k, t.Name, x.Model, x.Nodes) })
+					l.guesses = append(l.guesses, guess{k, x.Model, x.Nodes})
 				}
 			}
-			guess = max(guess, guessNodes(found, 0))
+			most = max(most, guessNodes(found, 0))
 		}
-		if guess > 0 {
-			t.guess = min(t.most, guess)
+		if most > 0 {
+			l.guess = min(l.most, most)
 		}
 	}
 	return nil
@@ -229,8 +309,15 @@ func (z *Search) shown(runs []points.Replication, attempt int) (enough, tooFew b
 }
 
 // point returns the index of a size.
-func (z *Search) point(kind, nodes int, fresh bool) int {
-	i := 2 * (kind*z.most + nodes - 1)
+func (z *Search) point(at, nodes int, fresh bool) int {
+	sizes := z.most
+	if z.offers > len(z.File.Size.Types) {
+		sizes++
+	}
+	if z.lines[at].now {
+		nodes = sizes
+	}
+	i := 2 * (at*sizes + nodes - 1)
 	if fresh {
 		i++
 	}
@@ -238,20 +325,25 @@ func (z *Search) point(kind, nodes int, fresh bool) int {
 }
 
 // meets simulates a size and reports whether enough of its runs meet all goals.
-func (z *Search) meets(kind, nodes int) (bool, error) { return z.meetsGoals(kind, nodes, z.Goals) }
-
-func (z *Search) meetsGoals(kind, nodes int, goals []model.Goal) (bool, error) {
-	z.Step = z.nameOf(kind, nodes)
-	runs, err := z.simulated(z.point(kind, nodes, false))
-	met := (&Size{Runs: runs}).Met(goals)
+func (z *Search) meets(at, nodes int) (bool, error) {
+	z.Step = z.nameOf(at, nodes)
+	runs, err := z.simulated(z.point(at, nodes, false))
+	met := (&Size{Runs: runs}).Met(z.Goals)
 	return float64(met) >= z.File.Size.Confidence*float64(len(runs)), err
 }
 
 // nameOf names a size for people.
-func (z *Search) nameOf(kind, nodes int) string {
+func (z *Search) nameOf(at, nodes int) string {
+	l := &z.lines[at]
 	name := workload.Counted(nodes, "node", "nodes")
-	if len(z.types) > 1 {
-		name += " of type " + z.types[kind].Name
+	switch {
+	case l.now:
+		name = "the cluster as it is"
+	case l.Name != "":
+		name += " of type " + l.Name
+	}
+	if l.load != "" {
+		name += ", " + l.load
 	}
 	return name
 }
@@ -267,70 +359,126 @@ func (z *Search) simulated(point int) ([]points.Replication, error) {
 // holds simulates a size with fresh seeds and reports whether these show that enough
 // of all runs meet the goals. Of the sizes that a search tries one is the luckiest, so
 // that the seeds of the search show less.
-func (z *Search) holds(kind, nodes int) (bool, error) {
-	z.attempts++
-	z.Step = z.nameOf(kind, nodes) + " with fresh seeds"
-	z.Enough = z.decided(z.attempts)
+func (z *Search) holds(at, nodes, attempt int) (bool, error) {
+	z.Step = z.nameOf(at, nodes) + " with fresh seeds"
+	z.Enough = z.decided(attempt)
 	defer func() { z.Enough = z.decided(0) }()
-	runs, err := z.simulated(z.point(kind, nodes, true))
-	enough, _ := z.shown(runs, z.attempts)
+	runs, err := z.simulated(z.point(at, nodes, true))
+	enough, _ := z.shown(runs, attempt)
 	return enough, err
 }
 
 // candidate is a size that the search accepted.
 type candidate struct {
-	kind, nodes int
-	cost        float64
+	nodes int
+	cost  float64
 }
 
-// Run finds the size. progress may be nil.
+// Run finds the size for each line. progress may be nil.
 func (z *Search) Run(j *sweep.Journal, progress study.SweepProgress) (*Sizing, error) {
 	z.journal, z.progress = j, progress
 	if err := z.replayRecord(); err != nil {
 		return nil, err
 	}
-	var open []candidate
-	for kind := range z.types {
-		t := &z.types[kind]
-		nodes, err := fewestNodes(max(1, t.guess), t.most, func(n int) (bool, error) { return z.meets(kind, n) })
-		if err != nil {
+	for at := range z.lines {
+		if err := z.answer(at); err != nil {
 			return nil, err
 		}
-		if nodes > 0 {
-			if err := z.accept(&open, kind, nodes); err != nil {
-				return nil, err
-			}
+	}
+	if best := z.best(); best >= 0 {
+		if err := z.curve(best); err != nil {
+			return nil, err
 		}
 	}
-	answer, err := z.confirm(open)
+	return z.sizing()
+}
+
+// answer finds the size for a line, and what limits the jobs there.
+func (z *Search) answer(at int) error {
+	l := &z.lines[at]
+	shown := z.now()
+	if l.now {
+		if _, err := z.meets(at, shown); err != nil {
+			return err
+		}
+	} else {
+		if before := at - z.offers; before >= 0 && z.lines[before].answer != nil {
+			l.guess = min(l.most, z.lines[before].answer.nodes) // of the load before
+		}
+		nodes, err := fewestNodes(max(1, l.guess), l.most, func(n int) (bool, error) { return z.meets(at, n) })
+		if err == nil && nodes > 0 {
+			err = z.confirm(at, nodes)
+		}
+		if err != nil {
+			return err
+		}
+		if shown = l.most; l.answer != nil {
+			shown = l.answer.nodes
+		}
+	}
+	z.report("what limits " + z.nameOf(at, shown))
+	missed, err := z.missed(at, shown)
+	if err != nil {
+		return err
+	}
+	q, err := z.Question(z.point(at, shown, false))
+	if err != nil {
+		return err
+	}
+	l.limits, err = study.Limits(q, missed)
+	return err
+}
+
+// missed accepts the jobs of the goals that a size misses; nil: it misses none.
+func (z *Search) missed(at, nodes int) (func(id string) bool, error) {
+	size, err := z.size(at, nodes, false)
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(*candidate) error{z.withError, z.byCalibrations, z.curve} {
-		if err := step(answer); err != nil {
-			return nil, err
+	ids := map[string]bool{}
+	for g := range z.Goals {
+		if _, _, met := size.goal(z.Goals, g); float64(met) < z.File.Size.Confidence*float64(len(size.Runs)) {
+			for _, j := range z.lines[at].question.Jobs {
+				if z.Goals[g].About(j.Name, j.User, j.Pool, j.Queue) {
+					ids[j.ID] = true
+				}
+			}
 		}
 	}
-	return z.sizing(answer)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return func(id string) bool { return ids[id] }, nil
+}
+
+// best is the line of the first load whose answer is the lowest; -1: there is none.
+func (z *Search) best() int {
+	best := -1
+	for at := range z.lines[:z.offers] {
+		if a := z.lines[at].answer; a != nil && (best < 0 || a.cost < z.lines[best].answer.cost) {
+			best = at
+		}
+	}
+	return best
 }
 
 // accept enters a size as a candidate. Where the price per job decides, up to four
 // larger clusters are candidates too: they can cost less if they end sooner.
-func (z *Search) accept(open *[]candidate, kind, nodes int) error {
+func (z *Search) accept(open *[]candidate, at, nodes int) error {
 	more := 0
 	if z.File.Size.Lowest == scenarios.LowestPerJob {
 		more = 4
 	}
-	for n := nodes; n <= min(nodes+more, z.types[kind].most); n++ {
-		ok, err := z.meets(kind, n)
+	for n := nodes; n <= min(nodes+more, z.lines[at].most); n++ {
+		ok, err := z.meets(at, n)
 		if err != nil {
 			return err
 		}
-		cost, err := z.cost(kind, n)
+		cost, err := z.cost(at, n)
 		if err != nil {
 			return err
 		}
-		c := candidate{kind, n, cost}
+		c := candidate{n, cost}
 		if ok && !slices.Contains(*open, c) {
 			*open = append(*open, c)
 		}
@@ -339,11 +487,11 @@ func (z *Search) accept(open *[]candidate, kind, nodes int) error {
 }
 
 // cost is what shall be as low as possible.
-func (z *Search) cost(kind, nodes int) (float64, error) {
-	size, err := z.size(kind, nodes, false)
+func (z *Search) cost(at, nodes int) (float64, error) {
+	size, err := z.size(at, nodes, false)
 	switch z.File.Size.Lowest {
 	case scenarios.FewestSlots:
-		return float64(nodes * (size.MapSlots + size.ReduceSlots)), err
+		return float64(size.MapSlots + size.ReduceSlots), err
 	case scenarios.LowestHourly:
 		return size.Hourly(), err
 	case scenarios.LowestPerJob:
@@ -352,11 +500,13 @@ func (z *Search) cost(kind, nodes int) (float64, error) {
 	return float64(nodes), err
 }
 
-// confirm returns the candidate of least cost whose runs with fresh seeds meet the
-// goals too. One that fails is replaced by the next larger size. It returns nil if
-// no candidate is left.
-func (z *Search) confirm(open []candidate) (*candidate, error) {
-	for len(open) > 0 {
+// confirm makes the candidate of least cost the answer whose runs with fresh seeds meet
+// the goals too. One that fails is replaced by the next larger size. The line has no
+// answer if no candidate is left.
+func (z *Search) confirm(at, nodes int) error {
+	var open []candidate
+	err := z.accept(&open, at, nodes)
+	for attempt := 1; err == nil && len(open) > 0; attempt++ {
 		best := 0
 		for i, c := range open {
 			if c.cost < open[best].cost {
@@ -364,83 +514,67 @@ func (z *Search) confirm(open []candidate) (*candidate, error) {
 			}
 		}
 		c := open[best]
-		ok, err := z.holds(c.kind, c.nodes)
-		if err != nil || ok {
-			return &c, err
+		ok, failed := z.holds(at, c.nodes, attempt)
+		if failed != nil {
+			return failed
+		}
+		if ok {
+			z.lines[at].answer = &c
+			return nil
 		}
 		open = slices.Delete(open, best, best+1)
-		for n := c.nodes + 1; n <= z.types[c.kind].most; n++ {
-			if ok, err = z.meets(c.kind, n); err != nil {
-				return nil, err
+		for n := c.nodes + 1; n <= z.lines[at].most; n++ {
+			if ok, err = z.meets(at, n); err != nil {
+				return err
 			}
 			if ok {
-				if err := z.accept(&open, c.kind, n); err != nil {
-					return nil, err
-				}
+				err = z.accept(&open, at, n)
 				break
 			}
 		}
 	}
-	return nil, nil
+	return err
 }
 
 // curve simulates sizes around the answer: one and two nodes less, and about every
 // tenth up to half as many and half as many again.
-func (z *Search) curve(answer *candidate) error {
-	if answer == nil {
-		return nil
-	}
-	most := z.types[answer.kind].most
-	sizes := []int{answer.nodes - 1, answer.nodes - 2}
+func (z *Search) curve(at int) error {
+	nodes := z.lines[at].answer.nodes
+	sizes := []int{nodes - 1, nodes - 2}
 	for tenths := -5; tenths <= 5; tenths++ {
-		sizes = append(sizes, answer.nodes+int(math.Round(float64(tenths*answer.nodes)/10)))
+		sizes = append(sizes, nodes+int(math.Round(float64(tenths*nodes)/10)))
 	}
 	var points []int
 	for _, n := range sizes {
-		if n >= 1 && n <= most {
-			points = append(points, z.point(answer.kind, n, false))
+		if n >= 1 && n <= z.lines[at].most {
+			points = append(points, z.point(at, n, false))
 		}
 	}
 	slices.Sort(points)
-	z.Step = "sizes around " + z.nameOf(answer.kind, answer.nodes)
+	z.Step = "sizes around " + z.nameOf(at, nodes)
 	return z.RunPoints(z.journal, slices.Values(slices.Compact(points)), z.progress)
 }
 
 // size collects the runs of one size.
-func (z *Search) size(kind, nodes int, fresh bool) (Size, error) {
-	t := &z.types[kind]
-	node := &t.question.Cluster.Nodes[0]
-	runs, err := z.Runs(z.point(kind, nodes, fresh))
-	return Size{
-		Type: t.Name, Nodes: nodes, MapSlots: node.MapSlots, ReduceSlots: node.ReduceSlots, Price: t.Price,
-		Jobs: len(t.question.Jobs), Fresh: fresh, Runs: runs,
-	}, err
+func (z *Search) size(at, nodes int, fresh bool) (Size, error) {
+	l := &z.lines[at]
+	cluster := l.question.Cluster.Nodes
+	s := Size{Nodes: nodes, Price: l.Price, Jobs: len(l.question.Jobs), Fresh: fresh}
+	for i := range nodes {
+		s.MapSlots += cluster[i%len(cluster)].MapSlots
+		s.ReduceSlots += cluster[i%len(cluster)].ReduceSlots
+	}
+	var err error
+	s.Runs, err = z.Runs(z.point(at, nodes, fresh))
+	return s, err
 }
 
 // sizing collects the answer.
-func (z *Search) sizing(answer *candidate) (*Sizing, error) {
+func (z *Search) sizing() (*Sizing, error) {
+	z.errors.Alternatives = len(z.Base.Scenario.Alternatives)
 	r := &Sizing{
-		Title: z.Base.Scenario.Title, Goals: z.Goals, Confidence: z.File.Size.Confidence, Lowest: z.File.Size.Lowest, Answer: -1, Error: z.errors,
-	}
-	for kind, t := range z.types {
-		for _, add := range t.guesses {
-			add(r)
-		}
-		for n := 1; n <= t.most; n++ {
-			for _, fresh := range []bool{false, true} {
-				size, err := z.size(kind, n, fresh)
-				if err != nil {
-					return nil, err
-				}
-				if len(size.Runs) == 0 {
-					continue
-				}
-				if answer != nil && answer.kind == kind && answer.nodes == n && !fresh {
-					r.Answer = len(r.Sizes)
-				}
-				r.Sizes = append(r.Sizes, size)
-			}
-		}
+		Title: z.Base.Scenario.Title, Goals: z.Goals, Confidence: z.File.Size.Confidence, Lowest: z.File.Size.Lowest, Answer: z.best(), Error: z.errors,
+		Assumed: z.Base.Scenario.Assumed,
 	}
 	var keys []string
 	for _, f := range z.Factors {
@@ -448,13 +582,42 @@ func (z *Search) sizing(answer *candidate) (*Sizing, error) {
 	}
 	r.Points = points.NewPoints(keys)
 	r.Points.Goals, r.Points.Metrics = z.Goals, z.Metrics
-	for _, size := range r.Sizes {
-		seeds := 0
-		if size.Fresh {
-			seeds = 1
+	sizes, baseline := 0, 0
+	for at := range z.lines {
+		l := &z.lines[at]
+		shown := Line{Load: l.load, Type: l.Name, Now: l.now, Limits: l.limits, guesses: l.guesses}
+		if l.answer != nil {
+			shown.Nodes = l.answer.nodes
 		}
-		values := []string{size.Type, strconv.Itoa(size.Nodes), z.Factors[2].Level(seeds).Text}
-		r.Points.Add(z.Base.Scenario.Name, values, max(0, r.Answer), size.Runs)
+		most := l.most
+		if l.now {
+			most = z.now()
+		}
+		for n := 1; n <= most; n++ {
+			for _, fresh := range []bool{false, true} {
+				if l.now && (n < most || fresh) {
+					continue
+				}
+				size, err := z.size(at, n, fresh)
+				if err != nil {
+					return nil, err
+				}
+				if len(size.Runs) == 0 {
+					continue
+				}
+				if at == r.Answer && n == shown.Nodes && !fresh {
+					baseline = sizes
+				}
+				sizes++
+				shown.Sizes = append(shown.Sizes, size)
+			}
+		}
+		r.Lines = append(r.Lines, shown)
+	}
+	for at := range r.Lines {
+		for _, s := range r.Lines[at].Sizes {
+			r.Points.Add(z.Base.Scenario.Name, z.Values(z.point(at, s.Nodes, s.Fresh)), baseline, s.Runs)
+		}
 	}
 	return r, nil
 }
@@ -477,11 +640,12 @@ func Check(name string) (about string, err error) {
 	case err != nil || file == nil:
 		return "", err
 	case file.Size != nil:
-		s, err := Open(name, sweep.Options{})
-		if err != nil {
-			return "", err
+		if file.Scenario != "" {
+			if _, err := Open(name, sweep.Options{}); err != nil {
+				return "", err
+			}
 		}
-		return fmt.Sprintf("%s, %s of nodes", workload.Counted(len(file.Size.Goals), "goal", "goals"), workload.Counted(len(s.types), "type", "types")), nil
+		return fmt.Sprintf("%s, %s of nodes", workload.Counted(len(file.Size.Goals), "goal", "goals"), workload.Counted(len(file.Size.Types), "type", "types")), nil
 	}
 	s, err := sweep.Open(name, sweep.Options{})
 	if err != nil {

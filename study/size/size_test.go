@@ -43,9 +43,9 @@ func TestGuessByRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer z.Close()
-		z.types[0].guess = 999
-		if err := z.replayRecord(); err != nil || z.types[0].guess != c.want {
-			t.Errorf("%+v: got %d nodes, %v: want %d", c, z.types[0].guess, err, c.want)
+		z.lines[0].guess = 999
+		if err := z.replayRecord(); err != nil || z.lines[0].guess != c.want {
+			t.Errorf("%+v: got %d nodes, %v: want %d", c, z.lines[0].guess, err, c.want)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package size
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
@@ -20,30 +22,35 @@ type Sizing struct {
 	Goals      []model.Goal
 	Confidence float64 // least fraction of runs that meet all goals
 	Lowest     string  // what is as low as possible: nodes, slots, price_per_hour or price_per_job
-	Sizes      []Size  // those that were simulated, by type and number of nodes, searched before fresh
-	Answer     int     // its index, -1 without one
+	Lines      []Line  // by load, then by type of node
+	Answer     int     // the best line of the first load, -1 without one
 	Points     *points.Points
 	Error      SizingError
-	guesses    []guess
+	Assumed    []string // of the scenario
 }
 
-// guess is how many nodes of a type a model finds for one goal.
+// Line is how many nodes of one type meet the goals under one load.
+type Line struct {
+	Load    string // what differs from the scenario, as KEY=VALUE; empty: nothing
+	Type    string // of node
+	Now     bool   // the cluster of the scenario, which is not searched
+	Nodes   int    // enough; 0: no size is
+	Sizes   []Size // those that were simulated, by number of nodes, searched before fresh
+	Limits  []results.Limit
+	guesses []guess
+}
+
+// guess is how many nodes a model finds for one goal.
 type guess struct {
-	goal        int
-	kind, model string
-	nodes       int
-}
-
-// AddGuess adds how many nodes of a type a model finds for one goal.
-func (z *Sizing) AddGuess(goal int, kind, model string, nodes int) {
-	z.guesses = append(z.guesses, guess{goal, kind, model, nodes})
+	goal  int
+	model string
+	nodes int
 }
 
 // Size is a cluster with the runs on it.
 type Size struct {
-	Type                  string
 	Nodes                 int
-	MapSlots, ReduceSlots int     // of a node
+	MapSlots, ReduceSlots int     // of the cluster
 	Price                 float64 // of a node, per hour; 0: none
 	Jobs                  int
 	Fresh                 bool // seeds that the search has not seen
@@ -184,52 +191,113 @@ func evidence(met, n int, at, confidence float64) float64 {
 	return log
 }
 
-// answers reports whether a size is the answer, with either seeds.
-func (z *Sizing) answers(i int) bool {
-	return z.Answer >= 0 && z.Sizes[i].Type == z.Sizes[z.Answer].Type && z.Sizes[i].Nodes == z.Sizes[z.Answer].Nodes
+// answer is the best line of the first load; nil: no size is enough.
+func (z *Sizing) answer() *Line {
+	if z.Answer < 0 {
+		return nil
+	}
+	return &z.Lines[z.Answer]
+}
+
+// shown is the line that stands for the first load: its answer, or the one with the
+// largest cluster that was tried.
+func (z *Sizing) shown() *Line {
+	if l := z.answer(); l != nil {
+		return l
+	}
+	most := &z.Lines[0]
+	for i := range z.Lines {
+		if l := &z.Lines[i]; l.Load == most.Load && !l.Now && l.largest().Nodes > most.largest().Nodes {
+			most = l
+		}
+	}
+	return most
 }
 
 // find returns a size that was simulated; nil if it was not.
-func (z *Sizing) find(kind string, nodes int, fresh bool) *Size {
-	for i := range z.Sizes {
-		if s := &z.Sizes[i]; s.Type == kind && s.Nodes == nodes && s.Fresh == fresh {
+func (l *Line) find(nodes int, fresh bool) *Size {
+	for i := range l.Sizes {
+		if s := &l.Sizes[i]; s.Nodes == nodes && s.Fresh == fresh {
 			return s
 		}
 	}
 	return nil
 }
 
-// name describes a size.
-func (s *Size) name() string {
+// shown is the answer of a line, or its largest cluster, by the seeds of the search.
+func (l *Line) shown() *Size {
+	if l.Nodes > 0 {
+		return l.find(l.Nodes, false)
+	}
+	return l.largest()
+}
+
+// best is the answer of a line with fresh seeds, or what is shown.
+func (l *Line) best() *Size {
+	if s := l.find(l.Nodes, true); s != nil {
+		return s
+	}
+	return l.shown()
+}
+
+// largest is the size with most nodes by the seeds of the search.
+func (l *Line) largest() *Size {
+	last := &l.Sizes[len(l.Sizes)-1]
+	return l.find(last.Nodes, false)
+}
+
+// name describes a size of a line.
+func (l *Line) name(s *Size) string {
 	line := text.Count(s.Nodes, "node")
-	if s.Type != "" {
-		line += " of type " + text.Escape(s.Type)
+	if l.Type != "" && !l.Now {
+		line += " of type " + text.Escape(l.Type)
 	}
 	return line
 }
 
-// largest is the size with most nodes, or of those the first.
-func (z *Sizing) largest() *Size {
-	most := &z.Sizes[0]
-	for i := range z.Sizes {
-		if z.Sizes[i].Nodes > most.Nodes {
-			most = &z.Sizes[i]
-		}
+// loadName names the load by the last parts of its keys.
+func (l *Line) loadName() string {
+	var parts []string
+	for _, set := range strings.Fields(l.Load) {
+		key, value, _ := strings.Cut(set, "=")
+		parts = append(parts, key[strings.LastIndex(key, ".")+1:]+"="+value)
 	}
-	return most
+	return text.Escape(strings.Join(parts, " "))
 }
 
 // SizingError is how far the simulation may be off in the answer to a question about
-// the size of a cluster. Intervals over seeds do not cover it.
+// the size of a cluster.
 type SizingError struct {
-	Unknown       string // why no record is compared; empty if one is
-	Replay        *results.ReplaySummary
-	Median, Worst Margin               // by the replay of the record
-	Calibrations  []points.Replication // of the answer, with other calibrations that explain the record about as well
+	Unknown      string                 `json:"unknown,omitempty"` // why no record is compared; empty if one is
+	Replay       *results.ReplaySummary `json:"replay"`
+	Alternatives int                    `json:"other_calibrations"` // that explain the record about as well, over which the runs take turns
 }
 
-// Margin is the size that is enough if all jobs take longer than simulated.
-type Margin struct {
-	Longer float64 // fraction of the simulated time
-	Nodes  int     // 0: no size is enough
+// price formats money for people; empty without a price.
+func price(v float64) string {
+	if !(v > 0) {
+		return ""
+	}
+	if v < 0.1 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// goalValue formats what a goal limits.
+func goalValue(g *model.Goal, v float64) string {
+	if g.Deadlines > 0 {
+		return text.Percent(text.Share(v))
+	}
+	return text.Duration(int64(math.Round(v)))
+}
+
+func goalMean(g *model.Goal, mean, half float64) string {
+	switch {
+	case math.IsNaN(mean):
+		return "jobs fail"
+	case math.IsNaN(half):
+		return goalValue(g, mean)
+	}
+	return goalValue(g, mean) + " ± " + goalValue(g, half)
 }

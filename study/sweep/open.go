@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func Open(name string, o Options) (*Sweep, error) {
 	if s.File.Size != nil {
 		return nil, fmt.Errorf("%s: asks for the size of a cluster: want slotwave size %s, or a study without [[goal]]", name, name)
 	}
-	if s.Factors, err = s.readFactors(); err != nil {
+	if s.Factors, err = s.ReadFactors(); err != nil {
 		return nil, err
 	}
 	if s.File.Precision > 0 {
@@ -41,6 +42,9 @@ func OpenStudy(name string, o Options) (*Sweep, error) {
 	}
 	if file == nil {
 		file = &scenarios.StudyFile{Scenario: name, Seed: 1, Replications: 1, MaxReplications: 1}
+	}
+	if file.Scenario = cmp.Or(o.Scenario, file.Scenario); file.Scenario == "" {
+		return nil, fmt.Errorf("%s: names no scenario: want the key scenario, or slotwave size SCENARIO %s", name, name)
 	}
 	return OpenFile(name, file, o)
 }
@@ -78,18 +82,24 @@ func OpenFile(name string, file *scenarios.StudyFile, o Options) (s *Sweep, err 
 	return s, err
 }
 
-// MakePoints combines the factors.
-func (s *Sweep) MakePoints() (err error) {
-	if s.wheels, s.NumPoints, err = combine(s.Factors); err != nil {
+// Combine counts the points of the factors so far.
+func (s *Sweep) Combine() (err error) {
+	s.wheels, s.NumPoints, err = combine(s.Factors)
+	return err
+}
+
+// MakePoints combines the factors, and tries their values.
+func (s *Sweep) MakePoints() error {
+	if err := s.Combine(); err != nil {
 		return err
 	}
 	s.done = spool.New(s.NumPoints, s.File.Replications, keptFigures+len(s.Metrics.Names())+len(s.Goals))
 	return s.tryLevels()
 }
 
-// readFactors are those of the file and the command line, and the keys that the
+// ReadFactors are those of the file and the command line, and the keys that the
 // scenario varies.
-func (s *Sweep) readFactors() ([]Factor, error) {
+func (s *Sweep) ReadFactors() ([]Factor, error) {
 	all := varied(s.Base.Scenario.Runs)
 	add := func(f Factor) { // replaces one of the same key
 		if i := slices.IndexFunc(all, func(g Factor) bool { return g.Key == f.Key }); i >= 0 {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -46,10 +48,22 @@ func (s *Sweep) simulate(point, replication int) (points.Replication, error) {
 	if len(s.Goals) > 0 {
 		r.Full = stats.Full(p.Mean)
 		for i := range s.Goals {
-			r.Goals = append(r.Goals, s.Goals[i].Measure(q, &p))
+			r.Goals = append(r.Goals, s.Goals[i].Measure(q, &p, s.errorOf(q.Seed)))
 		}
 	}
 	return r, nil
+}
+
+// errorOf draws for each job of a simulation the error of a job of the replay.
+func (s *Sweep) errorOf(seed uint64) func(job int) float64 {
+	if len(s.Ratios) == 0 {
+		return nil
+	}
+	draws := workload.Seed(seed).Named("error of the replay")
+	return func(job int) float64 {
+		source := draws.Stream(job, 0).Generator()
+		return s.Ratios[rand.New(&source).IntN(len(s.Ratios))]
+	}
 }
 
 // endless is a simulation whose jobs never end, such as one whose nodes all die.

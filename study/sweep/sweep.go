@@ -8,6 +8,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +24,7 @@ import (
 // Options select how a study is simulated. A field that is nil, 0 or empty
 // takes the value of the study file, or else the default of Options.
 type Options struct {
+	Scenario     string   `json:"scenario,omitempty"` // in place of that of the study
 	Seed         *uint64  `json:"seed,omitempty"`
 	Replications int      `json:"replications,omitempty"`
 	Set          []string `json:"set,omitempty"`
@@ -35,7 +37,11 @@ type Options struct {
 
 // arguments repeat the sweep so that it gives the same bytes.
 func (o *Options) arguments(name string) []string {
-	args := []string{"sweep", name}
+	args := []string{"sweep"}
+	if o.Scenario != "" {
+		args = append(args, o.Scenario)
+	}
+	args = append(args, name)
 	if o.Seed != nil {
 		args = append(args, fmt.Sprintf("--seed=%d", *o.Seed))
 	}
@@ -75,6 +81,7 @@ type Sweep struct {
 	NumPoints int    // combinations of the factors
 	Metrics   points.Metrics
 	Goals     []model.Goal
+	Ratios    []float64                       // recorded over simulated times of the jobs of a replay, by which goals measure jobs, drawn at random
 	Fresh     bool                            // the last factor is the seeds: those of the search, or fresh ones
 	Enough    func([]points.Replication) bool // whether a point needs no more replications; nil: always
 
@@ -105,18 +112,44 @@ func (s *Sweep) Settings(point int) (all []string) {
 	return all
 }
 
+// Question is that of the first simulation of a point.
+func (s *Sweep) Question(point int) (*model.WhatIf, error) {
+	scenario, err := s.scenario(point, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &scenario.Runs[0].Question, nil
+}
+
 // pointName names a point for people.
-func (s *Sweep) pointName(point int) string {
+func (s *Sweep) pointName(point int) string { return s.NameOf(point, len(s.Factors)) }
+
+// NameOf names a point by its first factors.
+func (s *Sweep) NameOf(point, factors int) string {
 	var parts []string
-	for f, level := range s.levels(point) {
-		parts = append(parts, s.Factors[f].Key+"="+s.Factors[f].Level(level).Text)
+	for f, value := range s.Values(point)[:factors] {
+		parts = append(parts, s.Factors[f].Key+"="+value)
 	}
 	return strings.Join(parts, " ")
 }
 
+// Values are the values of the factors of a point.
+func (s *Sweep) Values(point int) (values []string) {
+	for f, level := range s.levels(point) {
+		values = append(values, s.Factors[f].Level(level).Text)
+	}
+	return values
+}
+
 // scenario makes the question of one simulation.
 func (s *Sweep) scenario(point, replication int) (*scenarios.Scenario, error) {
-	f, err := s.Base.File.With(s.Settings(point)...)
+	settings := s.Settings(point)
+	if others := s.Base.Scenario.Alternatives; len(s.Goals) > 0 && len(others) > 0 {
+		if k := replication % (1 + len(others)); k > 0 { // a probability is one over what is not known, too
+			settings = slices.Concat(others[k-1], s.Base.Options.Settings(), settings)
+		}
+	}
+	f, err := s.Base.File.With(settings...)
 	if err != nil {
 		return nil, err
 	}
