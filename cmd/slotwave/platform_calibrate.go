@@ -29,6 +29,9 @@ type calibrating struct {
 	reading                 scenarios.Reading
 }
 
+// defaultStart is the platform from which a calibration starts.
+const defaultStart = "dl145-g3"
+
 func calibrateCommand(a *app) *cobra.Command {
 	k := &calibrating{}
 	c := &cobra.Command{
@@ -69,7 +72,7 @@ What the profile does not hold is taken from --platform and listed as assumed.
 		if k.reading.Format != "" || k.reading.Topology != "" {
 			return a.calibrateRuns(c, args, k)
 		}
-		if file, err := trace.Detect(args[0]); len(args) > 1 || err == nil && file != "" || isDir(args[0]) {
+		if len(args) > 1 || isHistory(args[0]) {
 			return a.calibrateRuns(c, args, k)
 		}
 		return a.calibrate(args[0], k)
@@ -77,7 +80,7 @@ What the profile does not hold is taken from --platform and listed as assumed.
 	f := c.Flags()
 	f.StringVar(&k.reading.Format, "format", "", "`FORMAT` of the history (default: detected)")
 	f.StringVar(&k.reading.Topology, "topology", "", "`FILE` with the racks and machines of the history")
-	f.StringVar(&k.platform, "platform", "dl145-g3", "platform to start from: a shipped one or a file")
+	f.StringVar(&k.platform, "platform", defaultStart, "platform to start from: a shipped one or a file")
 	f.StringVar(&k.fidelity, "fidelity", "phase", "source of task times: phase, or device if the profile has contention")
 	f.StringVar(&k.out, "out", "", "`FILE` for the platform (.toml); from recorded jobs a folder")
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
@@ -137,6 +140,12 @@ func (a *app) calibrated(c *cobra.Command, args []string, k *calibrating, found 
 		return study.Internal(err)
 	}
 	return a.next(&asked{}, "run", filepath.Join(k.out, "scenario.toml"))
+}
+
+// isHistory reports whether a path holds recorded jobs.
+func isHistory(name string) bool {
+	file, err := trace.Detect(name)
+	return err == nil && file != "" || isDir(name)
 }
 
 func isDir(name string) bool {

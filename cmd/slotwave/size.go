@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/size"
 )
@@ -67,6 +69,11 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, json bool) error 
 		return err
 	}
 	s, err := size.Open(name, k.Options)
+	if needs := (*size.NeedsMachine)(nil); errors.As(err, &needs) && isHistory(needs.History) {
+		if k.Scenario, err = a.machineOf(c, needs, k); err == nil {
+			s, err = size.Open(name, k.Options)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -103,4 +110,26 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, json bool) error 
 		return study.Internal(err)
 	}
 	return a.show(&asked{out: k.out, quiet: k.quiet, json: json, verbose: k.verbose}, found.WriteText, found.WriteJSON, "run", filepath.Join(k.out, resultdir.ManifestName))
+}
+
+// machineOf calibrates a machine from a history, for offers that recorded times do not
+// answer, and returns its scenario. One that is there already is taken.
+func (a *app) machineOf(c *cobra.Command, needs *size.NeedsMachine, k *sweeping) (scenario string, err error) {
+	folder := k.out
+	if folder == "" {
+		folder = filepath.Join("out", text.Slug(filepath.Base(needs.History)))
+	}
+	folder += "-machine"
+	scenario = filepath.Join(folder, "scenario.toml")
+	if m, err := resultdir.ReadManifest(filepath.Join(folder, resultdir.ManifestName)); err == nil && m.Scenario == "calibrate" && study.InputsUnchanged(m.Inputs) == nil {
+		return scenario, nil
+	}
+	calibrate, _, err := c.Root().Find([]string{"platform", "calibrate"})
+	if err == nil {
+		err = a.calibrateRuns(calibrate, []string{needs.History}, &calibrating{platform: defaultStart, out: folder, seed: 1, quiet: true, force: k.force})
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w\n%w", needs, err)
+	}
+	return scenario, nil
 }

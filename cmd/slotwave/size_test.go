@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -221,6 +222,41 @@ func TestSizeOfRecord(t *testing.T) {
 	if short, long := sizeWith(94), sizeWith(104); short.Answer.Nodes != 2 || long.Answer.Nodes <= 2 || long.Error.Replay.Median < 0.05 {
 		t.Errorf("got %+v and %+v: want 2 nodes, and more if a job took a quarter longer", short.Answer, long.Answer)
 	}
+}
+
+// Recorded times hold for the recorded slots and devices. For an offer of others a
+// machine is calibrated from the history, once, and a record that does not allow it
+// has no answer.
+func TestSizeCalibrates(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "job.toml", "fidelity = \"device\"\n[cluster]\nplatform = \"dl145-g3\"\nnodes = 3\nmap_slots = 1\nreduce_slots = 1\n[[job]]\nname = \"sort\"\nprofile = \"terasort\"\ninput = \"384 MB\"\nreduces = 2\n")
+	verb(t, "run", "job.toml", "--quiet", "--set", "plots=none", "--out", "ran")
+	verb(t, "convert", "ran", "--to", "jhist", "--out", "history")
+	writeFile(t, "offers.toml", "confidence = \"80 %\"\nmost_nodes = 4\nmax_replications = 40\n[[goal]]\nfinish = \"1h\"\n[[node]]\nname = \"wide\"\nmap_slots = 2\nreduce_slots = 2\n")
+	var made []time.Time
+	for range 2 {
+		verb(t, "size", "history", "offers.toml", "--quiet", "--force", "--out", "sized")
+		info, err := os.Stat("sized-machine/scenario.toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, info.ModTime())
+	}
+	if !made[0].Equal(made[1]) {
+		t.Error("the second search made the machine again")
+	}
+	if m := read(t, "sized-machine/manifest.json"); !strings.Contains(m, "\"calibrate\"") || !strings.Contains(read(t, "sized/manifest.json"), "sized-machine") {
+		t.Errorf("got %s: want the manifest of platform calibrate, and an answer that names the machine", m)
+	}
+	if err := os.Mkdir("times", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "times/attempts.csv", "job,task,kind,attempt,state,node,start_ns,finish_ns\na,0,map,0,SUCCEEDED,n,0,1000000000\n")
+	code, _, stderr := call("", "size", "times", "offers.toml", "--out", "refused")
+	if code != exitInput || !strings.Contains(stderr, "which recorded times do not show") || !strings.Contains(stderr, "no job has what calibrating needs") {
+		t.Errorf("times alone: exit code %d, %q: want the reason on both counts", code, stderr)
+	}
+	verb(t, "size", "times", "offers.toml", "--set", "workload.replay=recorded", "--quiet", "--out", "left")
 }
 
 // A search that was stopped goes on, and gives the same bytes.

@@ -146,8 +146,7 @@ func searchOf(s *sweep.Sweep) (*Search, error) {
 // times of tasks know no bytes.
 func (z *Search) rescale(loads []sweep.Factor) error {
 	grows := slices.ContainsFunc(loads, func(f sweep.Factor) bool { return f.Key == "workload.scale_bytes" })
-	said := slices.ContainsFunc(z.Base.Options.Set, func(text string) bool { return strings.HasPrefix(text, "workload.replay=") })
-	if run := &z.Base.Scenario.Runs[0]; !grows || said || len(run.Recorded) == 0 || run.Question.Fidelity != model.Replay {
+	if run := &z.Base.Scenario.Runs[0]; !grows || z.sets("workload.replay") || len(run.Recorded) == 0 || run.Question.Fidelity != model.Replay {
 		return nil
 	}
 	f, err := z.Base.File.With("workload.replay=rescaled")
@@ -213,6 +212,9 @@ func (z *Search) openLine(l *line, settings []string) error {
 	if l.now {
 		return nil
 	}
+	if what := z.beyondRecord(scenario); what != "" {
+		return &NeedsMachine{History: z.File.Scenario, what: strings.TrimSpace(l.Name + ": " + what)}
+	}
 	q.Cluster.Nodes[0].Dies = 0 // the models know no failures
 	most, err := analytic.MostNodes(q)
 	if err != nil {
@@ -224,6 +226,44 @@ func (z *Search) openLine(l *line, settings []string) error {
 	}
 	l.guess = min(l.most, z.now())
 	return nil
+}
+
+// NeedsMachine says that an offer or a load changes what recorded times of tasks
+// contain, so that only tasks which are simulated on a machine can answer.
+type NeedsMachine struct {
+	History string
+	what    string
+}
+
+func (e *NeedsMachine) Error() string {
+	return fmt.Sprintf("%s: %s, which recorded times do not show: want a machine that slotwave platform calibrate makes of the record, or --set workload.replay=recorded to leave the times as they are", e.History, e.what)
+}
+
+// beyondRecord says what a question changes of the slots and devices that recorded times
+// of tasks are of; empty: nothing, or who asks has said what to do with the times.
+func (z *Search) beyondRecord(asked *scenarios.Scenario) string {
+	recorded := &z.Base.Scenario.Runs[0]
+	if len(recorded.Recorded) == 0 || recorded.Question.Fidelity != model.Replay || z.sets("workload.replay") {
+		return ""
+	}
+	for _, w := range asked.Warnings {
+		if strings.Contains(w, "has no effect at fidelity") && !slices.Contains(z.Base.Scenario.Warnings, w) {
+			return w
+		}
+	}
+	node := &asked.Runs[0].Question.Cluster.Nodes[0]
+	slots := [2]int{node.MapSlots, node.ReduceSlots}
+	for i := range recorded.Question.Cluster.Nodes {
+		if n := &recorded.Question.Cluster.Nodes[i]; slots == [2]int{n.MapSlots, n.ReduceSlots} {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%d map and %d reduce slots are on no recorded machine", slots[0], slots[1])
+}
+
+// sets reports whether the study or the command line sets a key of the scenario.
+func (z *Search) sets(key string) bool {
+	return slices.ContainsFunc(z.Base.Options.Set, func(text string) bool { return strings.HasPrefix(text, key+"=") })
 }
 
 // answerable refuses a goal about jobs or deadlines that the question does not have.

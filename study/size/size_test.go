@@ -34,7 +34,7 @@ func TestGuessByRecord(t *testing.T) {
 		want  int
 	}{{took, slots, nodes}, {took / 3, slots, 3 * nodes}, {took / 4, 2 * slots, 2 * nodes}} {
 		study := filepath.Join(t.TempDir(), "size.toml")
-		text := fmt.Sprintf("scenario = %q\nmost_nodes = 1000\n[[goal]]\nfinish = \"%v\"\n[[node]]\nname = \"n\"\nmap_slots = %d\n", scenario, c.goal, c.slots)
+		text := fmt.Sprintf("scenario = %q\nmost_nodes = 1000\n[set]\n\"workload.replay\" = \"recorded\"\n[[goal]]\nfinish = \"%v\"\n[[node]]\nname = \"n\"\nmap_slots = %d\n", scenario, c.goal, c.slots)
 		if err := os.WriteFile(study, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
