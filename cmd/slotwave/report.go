@@ -37,6 +37,8 @@ chart, ledger, devices and jobs. The page needs no network. A click on an
 attempt, finding, job or part of a ledger shows it in all views.
 
 PATH is the folder of a result or a job history; several are shown side by side.
+Of a sweep, a sizing, a search of settings or a sensitivity it shows the table
+and the pictures.
 --verify auto tests changes by simulation, as diagnose does, without a time
 limit.`,
 		Example: "  slotwave run two-jobs\n  slotwave report out/two-jobs\n  slotwave report out/one out/two --out both.html",
@@ -97,7 +99,7 @@ func writeReport(a *app, paths []string, k *reporting) error {
 		return fmt.Errorf("--out %s: the file exists and is no report: name another, or replace it with --force", k.out)
 	}
 	var page bytes.Buffer
-	warnings, err := report.Write(&page, paths, k.Options)
+	runs, warnings, err := report.Write(&page, paths, k.Options)
 	if err != nil {
 		return err
 	}
@@ -108,5 +110,8 @@ func writeReport(a *app, paths []string, k *reporting) error {
 		a.warn(warnings)
 		fmt.Fprintf(a.stdout, "report in %s\n", k.out)
 	}
-	return a.next(&asked{quiet: k.quiet}, append([]string{"diagnose"}, paths...)...)
+	if len(runs) == 0 {
+		return a.next(&asked{quiet: k.quiet}, "run", filepath.Join(paths[0], resultdir.ManifestName))
+	}
+	return a.next(&asked{quiet: k.quiet}, append([]string{"diagnose"}, runs...)...)
 }

@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"study/inspect":           {"model", "results", "results/resultdir", "results/text", "scenarios", "study", "study/calibrate", "workload", "workload/trace"},
 	"study/onyarn":            {"model", "results/resultdir", "sim", "sim/engine", "sim/yarn", "study", "workload"},
 	"study/predict":           {"model", "model/analytic", "results", "study"},
-	"study/report":            {"diagnose", "model", "model/analytic", "results", "results/figure", "results/text", "sim", "study/compare", "study/diagnosis", "study/predict", "workload"},
+	"study/report":            {"diagnose", "model", "model/analytic", "results", "results/figure", "results/resultdir", "results/text", "sim", "study/compare", "study/diagnosis", "study/predict", "workload"},
 	"study/reproduce":         {"model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/figure", "results/resultdir", "results/text", "scenarios", "study", "study/calibrate", "study/compare", "study/predict"},
 	"study/search":            {"model", "model/fit", "results", "sim", "study", "workload"},
 	"study/sensitivity":       {"model", "model/analytic", "model/platform", "results", "results/figure", "results/resultdir", "results/text", "study", "study/predict", "study/search", "study/tune", "workload"},

@@ -228,6 +228,43 @@ func TestKeysInChromium(t *testing.T) {
 	}
 }
 
+// The table of tasks follows the range of time and the filter, sorts by what is
+// clicked, and chooses an attempt. A finding names its tasks, which lead to them. An
+// attempt out of the range of time moves the range.
+func TestTasksInChromium(t *testing.T) {
+	b := newChromium(t)
+	p := page(func(n string) string { return n })
+	p.Runs[0].Findings[0].Tasks = []string{"j/m/17"}
+	b.open(p, "")
+	do := func(action string) {
+		b.eval("(async () => { " + action + "; await " + painted + "; await " + painted + " })()")
+	}
+	const first, counted = "document.querySelector('.tasks tbody td').textContent", "document.querySelector('.counted').textContent"
+	input := func(name, value string) string {
+		return fmt.Sprintf("{ const e = document.querySelector('.filter').elements[%q]; e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true})) }", name, value)
+	}
+	sort := func(column int) string {
+		return fmt.Sprintf("document.querySelectorAll('.tasks th')[%d].click()", column)
+	}
+	for _, c := range [][3]string{
+		{"document.querySelector('.tasks').parentElement.parentElement.open = true", counted, "20 attempts"},
+		{sort(3), first, "j/m/19"}, {sort(3), first, "j/m/0"}, {sort(0), first, "j/m/19"},
+		{input("node", "*1"), counted, "7 attempts"}, {input("node", "*1"), first, "j/m/19"}, {input("kind", "reduce"), counted, "0 attempts"},
+		{input("kind", "") + ";" + input("node", ""), counted, "20 attempts"},
+		{"location.hash = '#run=0&from=0&to=5000000'", counted, "6 attempts"},
+		{"document.querySelector('[data-finding]').click()", "document.querySelector('.chosen button').textContent", "j/m/17"},
+		{"document.querySelector('.chosen button').click()", counted, "7 attempts"},
+		{"document.querySelector('.tasks tbody tr').click()", "String(document.querySelector('.tasks tbody tr').classList.contains('on'))", "true"},
+		{"{ const o = document.querySelector('.overview'), r = o.getBoundingClientRect(); o.dispatchEvent(new PointerEvent('pointerdown', {clientX: r.left + 92, bubbles: true}));" +
+			"window.dispatchEvent(new PointerEvent('pointermove', {clientX: r.left + 92 + (r.width - 92) / 2})); window.dispatchEvent(new PointerEvent('pointerup')) }", "location.hash.match(/to=(\\d+)/)[1]", "30000000"},
+	} {
+		do(c[0])
+		if got := b.eval(c[1]); got != c[2] {
+			t.Errorf("%s: %v, want %s", c[0], got, c[2])
+		}
+	}
+}
+
 // The page in the dark, in print and in a narrow window: nothing is wider than the
 // window.
 func TestMediaInChromium(t *testing.T) {
@@ -294,6 +331,10 @@ func TestMillionInChromium(t *testing.T) {
 	if b.eval(chosen) != true {
 		t.Error("the click has chosen no attempt")
 	}
+	b.eval("(async () => { document.querySelector('.tasks').parentElement.parentElement.open = true; await " + painted + " })()")
+	times("table of tasks", b.milliseconds(press("+")+";"+press("-")), 100)
+	times("sort", b.milliseconds("document.querySelectorAll('.tasks th')[5].click()"), 100)
+	times("filter", b.milliseconds("{ const e = document.querySelector('.filter').elements.node; e.value = e.value ? '' : 'na'; e.dispatchEvent(new Event('input', {bubbles: true})) }"), 100)
 	heap := b.call("Runtime.getHeapUsage", nil)
 	if used := (heap["usedSize"].(float64) + heap["backingStorageSize"].(float64)) / 1e6; used > 500 {
 		t.Errorf("the page uses %.0f MB: want 500 at most", used)

@@ -23,26 +23,37 @@ import (
 )
 
 // Write diagnoses each path, the folder of a result or a history, and writes a
-// page with all of them side by side.
-func Write(w io.Writer, paths []string, k diagnosis.Options) (warnings []string, err error) {
+// page with all of them side by side. Of the result of a study it shows the table and
+// the pictures. It returns the paths of the runs that it diagnosed.
+func Write(w io.Writer, paths []string, k diagnosis.Options) (diagnosed, warnings []string, err error) {
 	page := Page{Title: "slotwave report"}
 	var names []string
 	var all []*diagnosis.Diagnosis
 	k.Attempts = true
 	for _, path := range paths {
+		if s, err := studyAt(path); err != nil {
+			return nil, nil, err
+		} else if s != nil {
+			if k.Anonymise {
+				return nil, nil, fmt.Errorf("%s: --anonymise: got the result of a study, which names what it varies: want results of runs or histories", path)
+			}
+			names = append(names, s.Name)
+			page.Studies = append(page.Studies, *s)
+			continue
+		}
 		d, err := diagnosis.Diagnose([]string{path}, k)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if d.Attempts == nil {
-			return nil, fmt.Errorf("%s: got no jobs: want the folder of a result, or a history", path)
+			return nil, nil, fmt.Errorf("%s: got no jobs: want the folder of a result, or a history", path)
 		}
 		name := filepath.Base(filepath.Clean(path))
 		if k.Anonymise {
 			name = fmt.Sprintf("run-%d", len(names)+1)
 		}
 		run := reported(d, name)
-		names = append(names, run.Name)
+		names, diagnosed = append(names, run.Name), append(diagnosed, path)
 		page.Runs = append(page.Runs, run)
 		warnings, all = append(warnings, d.Warnings...), append(all, d)
 	}
@@ -51,7 +62,7 @@ func Write(w io.Writer, paths []string, k diagnosis.Options) (warnings []string,
 	for _, d := range all {
 		err = cmp.Or(d.Err, err)
 	}
-	return warnings, err
+	return diagnosed, warnings, err
 }
 
 // reported returns the diagnosis as a run of a report.

@@ -24,10 +24,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Page is the content of a report: one run, or several side by side.
+// Page is the content of a report: runs side by side, then studies.
 type Page struct {
-	Title string
-	Runs  []Run
+	Title   string
+	Runs    []Run
+	Studies []Study
 }
 
 // Run is one run and its diagnosis.
@@ -150,7 +151,7 @@ func (p *Page) Write(w io.Writer) error {
 		Script template.JS
 		Data   []string
 	}{
-		p, "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script), template.CSS(style), template.JS(script), nil,
+		p, "default-src 'none'; img-src data:; style-src " + hash(style) + "; script-src " + hash(script), template.CSS(style), template.JS(script), nil,
 	}
 	for i := range p.Runs {
 		packed, err := p.Runs[i].pack()

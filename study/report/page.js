@@ -7,6 +7,8 @@
   const css = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
   const views = [];
   const state = {run: 0, attempt: -1, job: -1, finding: -1, from: 0, to: 0};
+  const filter = {injob: '', node: '', kind: '', state: '', slow: ''}; // of the attempts of all sections; empty: any
+  const order = {by: 'time', down: true}; // of the tables of tasks
   let longest = 1, scheduled = false;
 
   // unpack reads the data of a run: JSON, a zero byte, columns of varints.
@@ -93,7 +95,18 @@
     c.clearRect(0, 0, width, height);
     return [c, width, height];
   }
-  const x = (us, width) => (us - state.from) / (state.to - state.from) * width;
+  // All views over time leave room on their left for the names of nodes.
+  const gutter = () => innerWidth < 700 ? 0 : 92;
+  const x = (us, width) => gutter() + (us - state.from) / (state.to - state.from) * (width - gutter());
+  // moment is the time under a pointer, as part of the range shown and as such.
+  function moment(canvas, event) {
+    const box = canvas.getBoundingClientRect(), part = (event.clientX - box.left - gutter()) / (box.width - gutter());
+    return [part, state.from + part * (state.to - state.from)];
+  }
+  // left covers what a view drew over the room on its left.
+  function left(c, height) {
+    c.clearRect(0, 0, gutter(), height);
+  }
 
   // pixel returns the bytes of a colour.
   const pixels = new Map(), dot = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
@@ -106,12 +119,12 @@
     return pixels.get(colour);
   }
 
-  // paint draws the attempts of all jobs, or of one job, and returns those that
-  // did not succeed. Each lane has its own line; a gap of a pixel keeps attempts apart. An attempt
+  // paint draws all attempts, or those with a mark, and returns those that did not
+  // succeed. Each lane has its own line; a gap of a pixel keeps attempts apart. An attempt
   // shorter than a pixel has the colour of its longest phase. Pixels are set one
   // by one, which a million attempts take less time for than rectangles.
-  function paint(v, canvas, job) {
-    const run = v.run, wide = canvas.width = v.chart.width, high = canvas.height = v.chart.height, c = canvas.getContext('2d');
+  function paint(v, canvas, kept) {
+    const run = v.run, wide = canvas.width = Math.max(1, Math.round(v.chart.width - gutter() * (window.devicePixelRatio || 1))), high = canvas.height = v.chart.height, c = canvas.getContext('2d');
     const image = c.createImageData(Math.max(1, wide), Math.max(1, high)), points = new Uint32Array(image.data.buffer), scale = wide / (state.to - state.from);
     const colours = [...run.phases.map(p => pixel(css(p))), pixel(css('other'))];
     const marks = [], step = high / Math.max(1, run.lanes.length), all = run.phases.length, used = [];
@@ -121,7 +134,7 @@
       const fill = (a, b, colour) => { for (let y = top; y < bottom; y++) points.fill(colour, y * wide + a, y * wide + b); };
       let drawn = -1;
       for (let i = run.first[lane]; i < run.first[lane + 1]; i++) {
-        if (job >= 0 && run.job[i] !== job) continue;
+        if (kept && !kept[i]) continue;
         const from = run.start[i], to = from + run.length[i];
         if (to < state.from) continue;
         if (from > state.to) break;
@@ -152,24 +165,58 @@
     c.putImageData(image, 0, 0);
     return marks;
   }
+  // any makes the test of a pattern in which * is any text.
+  function any(pattern) {
+    const parts = pattern.split('*').map(p => p.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    const whole = new RegExp('^' + parts.join('.*') + '$', 'i');
+    return text => whole.test(text);
+  }
+  // usualTimes are the median times of the jobs' maps and reduces.
+  function usualTimes(run) {
+    return run.jobs.map(j => {
+      const times = [];
+      for (const u of j.usual) times[u.kind] = u.phases.reduce((a, b) => a + b, 0);
+      return times;
+    });
+  }
+  // keep marks the attempts that the filter and the chosen job leave; null: all.
+  function keep(v) {
+    const run = v.run, job = state.run === v.index && run.jobs.length > 1 ? state.job : -1;
+    const key = JSON.stringify(filter) + job;
+    if (v.keptFor === key) return v.kept;
+    v.keptFor = key;
+    v.kept = null;
+    if (job >= 0 || Object.values(filter).some(f => f)) {
+      const jobs = filter.injob ? run.jobs.map(j => any(filter.injob)(j.id)) : null, nodes = filter.node ? run.nodes.map(any(filter.node)) : null;
+      const kind = filter.kind ? run.kinds.indexOf(filter.kind) : -1, end = filter.state ? run.states.indexOf(filter.state) : -1;
+      const usual = filter.slow ? usualTimes(run) : null;
+      v.kept = new Uint8Array(run.rows);
+      for (let i = 0; i < run.rows; i++) {
+        v.kept[i] = (job < 0 || run.job[i] === job) && (!jobs || jobs[run.job[i]]) && (!nodes || nodes[run.lanes[run.lane[i]][0]]) &&
+          (!filter.kind || run.kind[i] === kind) && (!filter.state || run.state[i] === end) &&
+          (!usual || usual[run.job[i]] && run.length[i] > 1.5 * usual[run.job[i]][run.kind[i]]) ? 1 : 0;
+      }
+    }
+    return v.kept;
+  }
   // drawChart paints all attempts again only if the range of time, the size or the
-  // colours have changed. Those of other jobs are faint if a job is chosen.
+  // colours have changed. Those that the filter leaves out are faint.
   function drawChart(v) {
     const [c, width, height] = size(v.chart), run = v.run, rowHeight = height / Math.max(1, run.lanes.length);
-    const chosenJob = state.run === v.index && run.jobs.length > 1 ? state.job : -1;
+    const kept = keep(v);
     const finding = state.run === v.index && state.finding >= 0 ? run.findings[state.finding] : null;
     const painted = [state.from, state.to, v.chart.width, v.chart.height, css('ground')].join();
     if (v.painted !== painted) {
-      v.marks = paint(v, v.all, -1);
+      v.marks = paint(v, v.all, null);
       v.painted = painted;
     }
-    c.globalAlpha = chosenJob >= 0 ? 0.15 : 1;
-    c.drawImage(v.all, 0, 0, width, height);
+    c.globalAlpha = kept ? 0.15 : 1;
+    c.drawImage(v.all, gutter(), 0, width - gutter(), height);
     c.globalAlpha = 1;
-    if (chosenJob >= 0) {
-      if (v.paintedOwn !== painted + chosenJob) paint(v, v.own, chosenJob);
-      v.paintedOwn = painted + chosenJob;
-      c.drawImage(v.own, 0, 0, width, height);
+    if (kept) {
+      if (v.paintedOwn !== painted + v.keptFor) paint(v, v.own, kept);
+      v.paintedOwn = painted + v.keptFor;
+      c.drawImage(v.own, gutter(), 0, width - gutter(), height);
     }
     const marks = v.marks;
     for (let k = 0; k < marks.length; k += 2) { // failed: a red line; killed: a dashed one
@@ -201,6 +248,41 @@
     }
     if (state.run === v.index && state.attempt >= 0) outline(c, run, state.attempt, width, rowHeight);
     c.lineWidth = 1;
+    left(c, height);
+    c.fillStyle = css('faint');
+    c.font = '11px sans-serif';
+    let below = 0; // names that would overlap are left out
+    for (let l = 0; l < run.lanes.length && gutter(); l++) {
+      if (l > 0 && run.lanes[l][0] === run.lanes[l - 1][0]) continue;
+      if (l * rowHeight >= below) {
+        c.fillText(run.nodes[run.lanes[l][0]], 0, l * rowHeight + 10, gutter() - 6);
+        below = l * rowHeight + 12;
+      }
+    }
+  }
+  // drawAxis writes times below the chart, at most one in 90 pixels.
+  function drawAxis(v) {
+    const [c, width, height] = size(v.axis), span = state.to - state.from, most = Math.max(2, (width - gutter()) / 90);
+    const step = [1e3, 1e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 15e6, 3e7, 6e7, 12e7, 3e8, 6e8, 9e8, 18e8, 36e8, 72e8, 216e8, 432e8, 864e8].find(s => span / s <= most) || Math.ceil(span / most / 864e8) * 864e8;
+    c.fillStyle = css('faint');
+    c.strokeStyle = css('guide');
+    c.font = '11px sans-serif';
+    for (let t = Math.ceil(state.from / step) * step; t <= state.to; t += step) {
+      const at = x(t, width), text = clock(t, step);
+      c.beginPath();
+      c.moveTo(at, 0);
+      c.lineTo(at, 4);
+      c.stroke();
+      if (at + c.measureText(text).width < width) c.fillText(text, at, height - 3);
+    }
+  }
+  // clock writes a time from the start of the run.
+  function clock(us, step) {
+    const t = Math.round(us / 1e3) / 1e3;
+    if (step < 1e6) return t.toFixed(3).replace(/0+$/, '').replace(/\.$/, '') + ' s';
+    const two = n => String(Math.floor(n)).padStart(2, '0');
+    if (t < 60 && step < 6e7) return Math.round(t) + ' s';
+    return t < 3600 ? `${Math.floor(t / 60)}:${two(t % 60)}` : `${Math.floor(t / 3600)}:${two(t / 60 % 60)}:${two(t % 60)}`;
   }
   function outline(c, run, i, width, rowHeight) {
     const left = x(run.start[i], width);
@@ -229,23 +311,52 @@
       const s = sums[run.kind[i]], from = run.start[i] / width, to = (run.start[i] + run.length[i]) / width;
       for (let k = Math.floor(from); k <= Math.min(n - 1, to); k++) s[k] += Math.min(k + 1, to) - Math.max(k, from);
     }
-    return {sums, times: Array.from({length: n}, (_, k) => k * width), most: Math.max(1, ...sums[0], ...sums[1])};
+    let both = 1;
+    for (let k = 0; k < n; k++) both = Math.max(both, sums[0][k] + sums[1][k]);
+    return {sums, both, times: Array.from({length: n}, (_, k) => k * width), most: Math.max(1, ...sums[0], ...sums[1])};
   }
   function drawWaves(v) {
     const [c, width, height] = size(v.waves), w = v.counts;
     steps(c, width, height, w.times, w.sums[0], w.most, css('maps'));
     c.setLineDash([5, 3]);
     steps(c, width, height, w.times, w.sums[1], w.most, css('reduces'));
+    let others = '';
+    for (const o of views) {
+      if (o === v || views.length > 4) continue;
+      c.globalAlpha = 0.5;
+      steps(c, width, height, o.counts.times, o.counts.sums[0], w.most, css('other'));
+      steps(c, width, height, o.counts.times, o.counts.sums[1], w.most, css('other'));
+      c.globalAlpha = 1;
+      others = '; grey: the other runs';
+    }
     c.setLineDash([]);
+    left(c, height);
     c.fillStyle = css('faint');
     c.font = '12px sans-serif';
-    c.fillText(`most: ${Math.round(w.most)}; maps solid, reduces dashed`, 4, 12);
-    c.fillText(`${seconds(state.from)} to ${seconds(state.to)}`, Math.max(4, width - 160), 12);
+    c.fillText(`most: ${Math.round(w.most)}; maps solid, reduces dashed${others}`, gutter() + 4, 12);
+    c.fillText(`${seconds(state.from)} to ${seconds(state.to)}`, Math.max(gutter() + 4, width - 160), 12);
   }
+  // drawOverview shows the whole run, and which part of it the other views show.
+  function drawOverview(v) {
+    const [c, width, height] = size(v.overview), w = v.counts, g = gutter(), at = t => g + t / longest * (width - g);
+    c.fillStyle = css('maps');
+    w.times.forEach((t, k) => {
+      const tall = (w.sums[0][k] + w.sums[1][k]) / w.both * (height - 2);
+      c.fillRect(at(t), height - tall, Math.max(0.5, at(t + run1(w)) - at(t)), tall);
+    });
+    c.fillStyle = css('ground');
+    c.globalAlpha = 0.7;
+    c.fillRect(g, 0, at(state.from) - g, height);
+    c.fillRect(at(state.to), 0, width - at(state.to), height);
+    c.globalAlpha = 1;
+    c.strokeStyle = css('faint');
+    c.strokeRect(at(state.from) + 0.5, 0.5, Math.max(2, at(state.to) - at(state.from) - 1), height - 1);
+  }
+  const run1 = w => w.times[1] || 1;
   function drawDevices(v) {
     const [c, width, height] = size(v.devices), node = v.choice.value, styles = {cpu: 'maps', disk: 'spill', network: 'reduces'};
     c.font = '12px sans-serif';
-    let label = 4;
+    let label = gutter() + 4;
     for (const s of v.run.devices) {
       if (s.node !== node) continue;
       const kind = Object.keys(styles).find(k => s.device.startsWith(k));
@@ -261,6 +372,7 @@
       label += c.measureText(text).width + 10;
     }
     c.setLineDash([]);
+    left(c, height);
   }
   function drawLedger(v) {
     const [c, width, height] = size(v.ledger), job = v.run.jobs[state.run === v.index && state.job >= 0 ? state.job : v.slowest];
@@ -273,10 +385,11 @@
       c.fillRect(a, 18, Math.max(0.7, b - a - (b - a > 3 ? 1 : 0)), height - 20);
       if (b - a > 60 && a > right) {
         c.fillStyle = css('text');
-        c.fillText(s[2], Math.max(2, a), 12);
-        right = Math.max(2, a) + c.measureText(s[2]).width + 6;
+        c.fillText(s[2], Math.max(gutter() + 2, a), 12);
+        right = Math.max(gutter() + 2, a) + c.measureText(s[2]).width + 6;
       }
     });
+    left(c, height);
     tellAccounts(v, job);
   }
   // tellAccounts lists the accounts of a job, the longest first.
@@ -380,6 +493,75 @@
     });
   }
 
+  // columns of the table of tasks: what sorts them, and what is written.
+  function taskColumns(run) {
+    const all = [
+      ['task', i => key(run.job[i], run.kind[i], run.task[i]), i => name(run, i) + (run.number[i] ? ` (${run.number[i]})` : '')],
+      ['node', i => run.lane[i], i => nodeOf(run, i)], ['state', i => run.state[i], i => run.states[run.state[i]].toLowerCase()],
+      ['start', i => run.start[i], i => seconds(run.start[i])], ['time', i => run.length[i], i => seconds(run.length[i])],
+    ];
+    run.phases.forEach((p, k) => { if (run.used[k]) all.push([p, i => run.phase[k][i], i => seconds(run.phase[k][i])]); });
+    run.works.forEach((w, k) => { if (w.startsWith('bytes')) all.push([w, i => run.work[k][i], i => amount(run.work[k][i], true)]); });
+    return all;
+  }
+  // tellTasks lists the attempts in the range of time that the filter leaves, the first
+  // of an order, with the quantiles of all of them.
+  function tellTasks(v) {
+    const table = $('.tasks', v.section), shown = 50, run = v.run, kept = keep(v);
+    if (!table.closest('details').open) return;
+    const now = [state.from, state.to, v.keptFor, order.by, order.down, state.run === v.index && state.attempt].join();
+    if (v.tasksFor === now) return;
+    v.tasksFor = now;
+    const columns = taskColumns(run), by = columns.find(c => c[0] === order.by) || columns[4], found = [];
+    for (let i = 0; i < run.rows; i++) {
+      if ((!kept || kept[i]) && run.start[i] <= state.to && run.start[i] + run.length[i] >= state.from) found.push(i);
+    }
+    const values = new Float64Array(found.length), sign = order.down ? -1 : 1;
+    found.forEach((i, k) => { values[k] = sign * by[1](i); });
+    const limit = found.length > shown ? Float64Array.from(values).sort()[shown - 1] : Infinity; // those up to it are shown
+    const first = [];
+    for (let k = 0; k < found.length; k++) if (values[k] <= limit) first.push([values[k], found[k]]);
+    first.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    const head = $('thead', table), body = $('tbody', table), foot = $('tfoot', table);
+    head.replaceChildren();
+    body.replaceChildren();
+    foot.replaceChildren();
+    const titles = head.insertRow();
+    for (const [title] of columns) {
+      const th = document.createElement('th');
+      th.textContent = title;
+      th.tabIndex = 0;
+      if (title === by[0]) th.setAttribute('aria-sort', order.down ? 'descending' : 'ascending');
+      th.addEventListener('click', () => {
+        order.down = order.by === title ? !order.down : true;
+        order.by = title;
+        redraw();
+      });
+      titles.append(th);
+    }
+    const step = Math.max(1, Math.floor(found.length / 20000)), some = [];
+    for (let k = 0; k < found.length; k += step) some.push(found[k]);
+    for (const [title, part] of [['least', 0], ['quarter', 0.25], ['median', 0.5], ['three quarters', 0.75], ['most', 1]]) {
+      const row = foot.insertRow();
+      columns.forEach((column, k) => {
+        if (k < 4) {
+          row.insertCell().textContent = k ? '' : title;
+          return;
+        }
+        column.sorted = column.sorted || some.slice().sort((a, b) => column[1](a) - column[1](b));
+        row.insertCell().textContent = some.length ? column[2](column.sorted[Math.round(part * (some.length - 1))]) : '';
+      });
+    }
+    for (const [, i] of first.slice(0, shown)) {
+      const row = body.insertRow();
+      for (const column of columns) row.insertCell().textContent = column[2](i);
+      row.tabIndex = 0;
+      row.classList.toggle('on', state.run === v.index && state.attempt === i);
+      row.addEventListener('click', () => choose({run: v.index, attempt: i, finding: -1}));
+    }
+    $('.counted', v.section).textContent = `${amount(found.length)} attempts` + (found.length > shown ? `, the first ${shown} shown` : '') + (step > 1 ? `; quantiles of every ${step}th` : '');
+  }
+
   // tellOffers lists the decisions of the scheduler up to the start of the chosen
   // attempt, or else from the begin of the range of time.
   function tellOffers(v) {
@@ -408,12 +590,20 @@
   function tell(v) {
     const box = $('.chosen', v.section), run = v.run, i = state.run === v.index ? state.attempt : -1;
     box.replaceChildren();
-    if (i < 0) return;
     const put = (tag, text, to) => {
       const e = document.createElement(tag);
       e.textContent = text;
       return (to || box).appendChild(e);
     };
+    const finding = state.run === v.index && run.findings[state.finding];
+    if (finding) {
+      put('p', [finding.cause, finding.node, finding.evidence].filter(t => t).join(': '));
+      const list = put('p', finding.tasks && finding.tasks.length ? 'Tasks: ' : '');
+      for (const task of (finding.tasks || []).slice(0, 12)) {
+        put('button', task, list).addEventListener('click', () => choose({run: v.index, attempt: find2(run, task)}));
+      }
+    }
+    if (i < 0) return;
     put('p', `${name(run, i)} attempt ${run.number[i]}, ${run.states[run.state[i]]}, on ${nodeOf(run, i)} slot ${run.lanes[run.lane[i]][1]}: ` +
       `${seconds(run.start[i])} to ${seconds(run.start[i] + run.length[i])}, ${seconds(run.length[i])}`);
     const usual = (run.jobs[run.job[i]] ? run.jobs[run.job[i]].usual : []).find(u => u.kind === run.kind[i]) || {count: 0, phases: []};
@@ -440,20 +630,24 @@
   function draw() {
     scheduled = false;
     for (const v of views) {
+      drawOverview(v);
       drawWaves(v);
       drawChart(v);
+      drawAxis(v);
       drawLedger(v);
       tellFlow(v);
       drawDevices(v);
       tell(v);
       tellOffers(v);
+      tellTasks(v);
       const here = state.run === v.index;
       for (const on of [v.jobOn, v.findingOn]) if (on) on.classList.remove('on');
       v.jobOn = here && v.jobRows.get(state.job);
       v.findingOn = here && v.findingRows.get(state.finding);
       for (const on of [v.jobOn, v.findingOn]) if (on) on.classList.add('on');
     }
-    const h = `#run=${state.run}&attempt=${state.attempt}&job=${state.job}&finding=${state.finding}&from=${Math.round(state.from)}&to=${Math.round(state.to)}`;
+    let h = `#run=${state.run}&attempt=${state.attempt}&job=${state.job}&finding=${state.finding}&from=${Math.round(state.from)}&to=${Math.round(state.to)}`;
+    for (const [k, f] of Object.entries(filter)) if (f) h += `&${k}=${encodeURIComponent(f)}`;
     if (location.hash !== h) history.replaceState(null, '', h);
   }
   function redraw() {
@@ -462,8 +656,16 @@
       requestAnimationFrame(draw);
     }
   }
+  // choose shows what was chosen: an attempt that the range of time leaves out moves it.
   function choose(change) {
     Object.assign(state, change);
+    if (!views.length) return;
+    const run = views[state.run].run, i = change.attempt === undefined ? -1 : state.attempt;
+    if (i >= 0 && (run.start[i] > state.to || run.start[i] + run.length[i] < state.from)) {
+      const span = state.to - state.from;
+      state.from = Math.max(0, Math.min(longest - span, run.start[i] + run.length[i] / 2 - span / 2));
+      state.to = state.from + span;
+    }
     redraw();
   }
   function zoom(factor, at) {
@@ -473,7 +675,13 @@
     choose({from, to: from + span});
   }
   function readHash() {
-    for (const [k, v] of new URLSearchParams(location.hash.slice(1))) if (k in state && Number.isFinite(+v)) state[k] = +v;
+    for (const k in filter) filter[k] = '';
+    for (const [k, v] of new URLSearchParams(location.hash.slice(1))) {
+      if (k in state && Number.isFinite(+v)) state[k] = +v;
+      else if (k in filter) filter[k] = v;
+    }
+    for (const f of $$('.filter')) for (const e of f.elements) if (e.name in filter) e.type === 'checkbox' ? e.checked = !!filter[e.name] : e.value = filter[e.name];
+    if (!views.length) return;
     const run = views[state.run] ? views[state.run].run : views[state.run = 0].run;
     if (!(state.attempt < run.rows)) state.attempt = -1;
     if (!(state.job < run.jobs.length)) state.job = -1;
@@ -485,7 +693,7 @@
   function find(v, event) {
     const box = v.chart.getBoundingClientRect(), run = v.run;
     const lane = Math.floor((event.clientY - box.top) / box.height * run.lanes.length);
-    const t = state.from + (event.clientX - box.left) / box.width * (state.to - state.from);
+    const [, t] = moment(v.chart, event);
     for (let i = run.first[lane]; i < run.first[lane + 1]; i++) if (run.start[i] <= t && t <= run.start[i] + run.length[i]) return i;
     return -1;
   }
@@ -514,13 +722,12 @@
     let dragged = null, moved = false;
     v.chart.addEventListener('wheel', e => {
       e.preventDefault();
-      const box = v.chart.getBoundingClientRect();
-      zoom(e.deltaY > 0 ? 1.25 : 0.8, (e.clientX - box.left) / box.width);
+      zoom(e.deltaY > 0 ? 1.25 : 0.8, Math.max(0, moment(v.chart, e)[0]));
     }, {passive: false});
     v.chart.addEventListener('pointerdown', e => { dragged = [e.clientX, state.from]; moved = false; });
     window.addEventListener('pointermove', e => {
       if (!dragged) return;
-      const span = state.to - state.from, shift = (dragged[0] - e.clientX) / v.chart.clientWidth * span;
+      const span = state.to - state.from, shift = (dragged[0] - e.clientX) / (v.chart.clientWidth - gutter()) * span;
       moved = moved || Math.abs(e.clientX - dragged[0]) > 3;
       const from = Math.max(0, Math.min(longest - span, dragged[1] + shift));
       if (moved) choose({from, to: from + span});
@@ -537,8 +744,7 @@
       if (i >= 0) v.choice.value = nodeOf(run, i);
     });
     v.ledger.addEventListener('click', e => {
-      const box = v.ledger.getBoundingClientRect(), job = state.run === v.index && state.job >= 0 ? state.job : v.slowest;
-      const t = state.from + (e.clientX - box.left) / box.width * (state.to - state.from);
+      const job = state.run === v.index && state.job >= 0 ? state.job : v.slowest, [, t] = moment(v.ledger, e);
       const step = run.jobs[job] && run.jobs[job].steps.find(s => s[0] <= t && t < s[1]);
       if (!step) return;
       choose({run: v.index, job, finding: -1, attempt: find2(run, step[3])});
@@ -554,6 +760,35 @@
         .forEach(r => body.append(r));
     }));
     v.choice.addEventListener('change', redraw);
+    let brushed = -1; // where a range of the overview begins
+    const under = e => {
+      const box = v.overview.getBoundingClientRect();
+      return Math.max(0, Math.min(1, (e.clientX - box.left - gutter()) / (box.width - gutter()))) * longest;
+    };
+    v.overview.addEventListener('pointerdown', e => { brushed = under(e); });
+    window.addEventListener('pointermove', e => {
+      const to = brushed < 0 ? 0 : under(e);
+      if (brushed >= 0 && Math.abs(to - brushed) > longest / 1e4) choose({from: Math.min(brushed, to), to: Math.max(brushed, to)});
+    });
+    window.addEventListener('pointerup', () => { brushed = -1; });
+    v.overview.addEventListener('dblclick', () => choose({from: 0, to: longest}));
+    $('.tasks', v.section).closest('details').addEventListener('toggle', redraw);
+    const form = $('.filter', v.section);
+    form.addEventListener('submit', e => e.preventDefault());
+    form.addEventListener('input', () => {
+      for (const e of form.elements) if (e.name in filter) filter[e.name] = e.type === 'checkbox' ? (e.checked ? '1' : '') : e.value.trim();
+      for (const f of $$('.filter')) {
+        for (const e of f.elements) if (f !== form && e.name in filter) e.type === 'checkbox' ? e.checked = !!filter[e.name] : e.value = filter[e.name];
+      }
+      redraw();
+    });
+    for (const [name, list] of [['kind', run.kinds], ['state', run.states]]) {
+      for (const text of list) {
+        const o = document.createElement('option');
+        o.value = o.textContent = text;
+        form.elements[name].append(o);
+      }
+    }
   }
   function pickFinding(v, k) {
     const f = v.run.findings[k];
@@ -577,8 +812,9 @@
   }
 
   document.addEventListener('keydown', e => {
-    if (e.target.tagName === 'INPUT' && e.key !== 'Escape' && e.key !== 'Enter' || e.ctrlKey || e.metaKey || e.altKey) return;
-    const v = views[state.run], run = v.run;
+    if (['INPUT', 'SELECT'].includes(e.target.tagName) && e.key !== 'Escape' && e.key !== 'Enter' || e.ctrlKey || e.metaKey || e.altKey) return;
+    const v = views[state.run], run = v && v.run;
+    if (!v) return;
     const keys = {
       '+': () => zoom(0.5), '-': () => zoom(2), '0': () => choose({from: 0, to: longest}),
       n: () => pickFinding(v, (state.finding + 1) % Math.max(1, run.findings.length)),
@@ -605,7 +841,7 @@
   for (const section of $$('.run')) {
     const run = await unpack($('.data', section).textContent), index = views.length;
     const v = {
-      section, run, index, all: document.createElement('canvas'), own: document.createElement('canvas'), counts: running(run), chart: $('.chart', section), waves: $('.waves', section),
+      section, run, index, all: document.createElement('canvas'), own: document.createElement('canvas'), counts: running(run), chart: $('.chart', section), axis: $('.axis', section), overview: $('.overview', section), waves: $('.waves', section),
       ledger: $('.ledger', section), devices: $('.devices', section), choice: $('.device', section),
       slowest: run.jobs.reduce((best, j, i) => j.finish - j.submit > run.jobs[best].finish - run.jobs[best].submit ? i : best, 0),
     };
@@ -621,7 +857,7 @@
       v.choice.append(o);
     }
     v.chart.style.height = Math.min(600, Math.max(120, run.lanes.length * 6)) + 'px';
-    for (const c of [v.waves, v.ledger, v.devices]) c.style.height = c.getAttribute('height') + 'px';
+    for (const c of [v.waves, v.ledger, v.devices, v.axis, v.overview]) c.style.height = c.getAttribute('height') + 'px';
     run.phases.forEach((p, k) => {
       if (!run.used[k]) return;
       const swatch = document.createElement('span'), label = document.createElement('span');

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -105,7 +107,7 @@ func TestOffline(t *testing.T) {
 			t.Errorf("the page has %s", outside)
 		}
 	}
-	if !strings.Contains(text, "default-src &#39;none&#39;; style-src &#39;sha256-") {
+	if !strings.Contains(text, "default-src &#39;none&#39;; img-src data:; style-src &#39;sha256-") {
 		t.Error("the page has no policy")
 	}
 	if text != written(t, page(func(n string) string { return n })) {
@@ -202,5 +204,32 @@ func TestFlow(t *testing.T) {
 		" [{0 1 200 } {1 2 0 } {2 3 80 } {3 4 80 } {4 5 0 } {5 6 9 }]}"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// The result of a study is shown as its table, without empty columns, and its pictures.
+func TestStudies(t *testing.T) {
+	folder := t.TempDir()
+	d, err := resultdir.Create(folder, resultdir.Purpose{Verb: "sweep"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"summary.csv": "point,empty,mean\n1,,<b>\n", "line.svg": "<svg></svg>", "points.csv": "point\n1\n"} {
+		if err := d.Write(name, resultdir.Text(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Commit(resultdir.Manifest{Arguments: []string{"sweep", "x"}}); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	runs, _, err := Write(&b, []string{folder}, diagnosis.Options{})
+	if err != nil || len(runs) != 0 {
+		t.Fatalf("got runs %v, %v: want none", runs, err)
+	}
+	for _, want := range []string{"<th>point</th><th>mean</th>", "<td>1</td><td>&lt;b&gt;</td>", base64.RawStdEncoding.EncodeToString([]byte("<svg></svg>"))} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page lacks %s", want)
+		}
 	}
 }
