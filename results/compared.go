@@ -151,6 +151,14 @@ func comparedColumns(runs []*Summary) []comparedColumn {
 			return math.NaN()
 		}, textDuration})
 	}
+	if slices.ContainsFunc(runs, func(s *Summary) bool { return s.Containers != nil }) {
+		columns = append(columns, comparedColumn{"memory in use", false, func(s *Summary) float64 {
+			if s.Containers == nil {
+				return math.NaN()
+			}
+			return float64(s.Containers.Memory)
+		}, textShare})
+	}
 	for _, kind := range slotTypes(runs) {
 		columns = append(columns, comparedColumn{kind + " slots busy", false, func(s *Summary) float64 {
 			for _, x := range s.Slots {

@@ -48,6 +48,9 @@ func TestDocumentedColumns(t *testing.T) {
 		AttemptsName:           slices.Concat(attemptColumns, counterColumns),
 		JobsName:               slices.Concat(jobColumns, deadlineColumns),
 		ResourcesName:          ResourceColumns,
+		ContainersName:         containerColumns,
+		applicationsName:       applicationColumns,
+		queuesName:             queueColumns,
 		OffersName:             offerColumns,
 		SpansName:              spanColumns,
 		predictionsName:        predictionColumns,
@@ -56,6 +59,10 @@ func TestDocumentedColumns(t *testing.T) {
 		SummaryName:            keys(reflect.TypeFor[Summary](), ""),
 		resultdir.ManifestName: keys(reflect.TypeFor[resultdir.Manifest](), ""),
 	} {
+		page := page
+		if slices.Contains([]string{ContainersName, applicationsName, queuesName}, heading) {
+			page = "../docs/yarn.md"
+		}
 		if got := documented.Columns(t, page, heading); !slices.Equal(got, want) {
 			t.Errorf("%s: documented are\n%v: want\n%v", heading, got, want)
 		}

@@ -57,6 +57,9 @@ func (r *Run) title() string {
 func (r *Run) clusterText() string {
 	s := &r.Stats.slots
 	line := text.Count(len(s.nodes), "node") + ", "
+	if use := r.Stats.use; use != nil {
+		return line + use.capacityText()
+	}
 	if s.sections == 1 {
 		return line + text.Group(strconv.Itoa(s.count[0])) + " shared slots"
 	}

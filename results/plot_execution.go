@@ -94,7 +94,8 @@ func coarse(runs []*Run, end int64) bool {
 }
 
 func executionSubtitle(runs []*Run, kind chartKind) string {
-	line := "one line per slot"
+	word := runs[0].Stats.slots.word
+	line := "one line per " + word
 	group := 1
 	for _, r := range runs {
 		if c := r.Stats.chart; c.rasterised() {
@@ -105,9 +106,9 @@ func executionSubtitle(runs []*Run, kind chartKind) string {
 	case kind == byAttempt:
 		line = "one line per attempt, in order of start"
 	case group > 1:
-		line = fmt.Sprintf("one line per %d slots; the deeper the colour the busier they are", group)
+		line = fmt.Sprintf("one line per %d %ss; the deeper the colour the busier they are", group, word)
 	case !vector(runs):
-		line = "one line per slot; the deeper the colour the busier it is"
+		line += "; the deeper the colour the busier it is"
 	}
 	if len(runs) > 1 {
 		return line
@@ -217,7 +218,7 @@ func (e *execution) laneLabel(kind chartKind, section int) string {
 	case kind == byAttempt:
 		return name + " attempts"
 	case e.slots.sections == 1:
-		return "slots by node"
+		return e.slots.word + "s by node"
 	}
 	return name + " slots by node"
 }

@@ -41,8 +41,11 @@ var plots = []plotEntry{
 		func(s *subject) bool { return s.ran(mostCharts) && vector(s.runs) },
 		func(s *subject) *figure.Figure { return executionFigure(s.title, s.runs, byAttempt) }},
 	{"slots", "slots in use and waiting tasks over time",
-		func(s *subject) bool { return s.ran(mostSlots) },
+		func(s *subject) bool { return s.ran(mostSlots) && !s.onYARN(anyRun) },
 		func(s *subject) *figure.Figure { return slotsFigure(s.title, s.runs) }},
+	{"containers", "of a cluster on YARN, in place of `slots.png`: memory in use by queue and waiting tasks over time",
+		func(s *subject) bool { return len(s.runs) <= mostSlots && s.onYARN(allRuns) },
+		func(s *subject) *figure.Figure { return containersFigure(s.title, s.runs) }},
 	{"differences", "of several runs: the figures that differ, with a bar for each run",
 		func(s *subject) bool { return len(s.runs) > 1 && s.ran(mostBars) },
 		func(s *subject) *figure.Figure { return differencesFigure(s.title, s.runs) }},
@@ -64,6 +67,21 @@ var plots = []plotEntry{
 // ran.
 func (s *subject) ran(most int) bool {
 	return len(s.runs) <= most && slices.ContainsFunc(s.runs, func(r *Run) bool { return r.Stats.rows > 0 })
+}
+
+// The runs of a subject that onYARN asks about.
+const (
+	anyRun  = false
+	allRuns = true
+)
+
+// onYARN reports whether any run, or each, is of a cluster on YARN.
+func (s *subject) onYARN(all bool) bool {
+	slots := func(r *Run) bool { return r.Stats.use == nil }
+	if all {
+		return !slices.ContainsFunc(s.runs, slots)
+	}
+	return slices.ContainsFunc(s.runs, func(r *Run) bool { return !slots(r) })
 }
 
 // sameJobs reports whether all runs have the same jobs, and colours for them.

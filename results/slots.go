@@ -44,8 +44,10 @@ const (
 
 // slots numbers the slots of a cluster: first by section (map slots, reduce
 // slots; one section if slots are shared), then by node. A slot's number is its
-// lane in the execution chart.
+// lane in the execution chart. On YARN there are as many as a node has room for
+// containers of the smallest size.
 type slots struct {
+	word     string // slot or container
 	sections int
 	count    [2]int      // slots in a section
 	idle     [2]idleTime // and what each slot has run
@@ -61,15 +63,23 @@ type nodeSlots struct {
 	nodeStats
 }
 
-func newSlots(c *model.Cluster) slots {
-	s := slots{sections: 2, index: make(map[string]int32, len(c.Nodes))}
-	if c.SharedSlots {
+func newSlots(q *model.WhatIf) slots {
+	c := &q.Cluster
+	s := slots{word: "slot", sections: 2, index: make(map[string]int32, len(c.Nodes))}
+	var lanes []int
+	if q.YARN != nil {
+		s.word, lanes = "container", q.Lanes()
+	}
+	if c.SharedSlots || q.YARN != nil {
 		s.sections = 1
 	}
 	for i, n := range c.Nodes {
 		node := nodeSlots{name: n.Name, count: [2]int32{int32(n.MapSlots), int32(n.ReduceSlots)}}
 		if c.SharedSlots {
 			node.count = [2]int32{int32(n.MapSlots + n.ReduceSlots), 0}
+		}
+		if q.YARN != nil {
+			node.count = [2]int32{int32(lanes[i]), 0}
 		}
 		for j := range node.count {
 			node.first[j] = int32(s.count[j])
@@ -99,6 +109,9 @@ func (s *slots) find(a *workload.Attempt) (n *nodeSlots, section, lane int) {
 	}
 	n = &s.nodes[i]
 	slot := a.Slot
+	if s.word == "container" {
+		slot = min(slot, int(n.count[0])-1) // a process that is being killed may still stand in one
+	}
 	if s.sections == 2 && slot >= int(n.count[0]) {
 		section, slot = 1, slot-int(n.count[0])
 	}

@@ -27,8 +27,10 @@ type Stats struct {
 	over     *timeline
 	chart    *execution // nil if it is not drawn
 	rows     int64
-	strays   int64  // attempts on slots that the cluster does not have
-	unequal  string // first attempt whose phases do not add up
+	strays   int64 // attempts on slots that the cluster does not have
+	onYARN   *OnYARN
+	use      *useOfQueues // on YARN
+	unequal  string       // first attempt whose phases do not add up
 }
 
 // kindStats are the totals of one kind of task.
@@ -45,12 +47,15 @@ type kindStats struct {
 // NewStats returns statistics for the attempts of one question. They can be drawn
 // only if that is asked for.
 func NewStats(q *model.WhatIf, drawn bool) *Stats {
-	s := &Stats{slots: newSlots(&q.Cluster), over: newTimeline(numTracks)}
+	s := &Stats{slots: newSlots(q), over: newTimeline(numTracks)}
 	if drawn {
 		s.chart = newExecution(&s.slots, q.Jobs)
 	}
 	return s
 }
+
+// AddYARN enters what a run on YARN of the given length has done.
+func (s *Stats) AddYARN(y *OnYARN, end time.Duration) { s.onYARN, s.use = y, y.useOver(end) }
 
 // Attempt records an attempt that has ended. The simulator calls it.
 func (s *Stats) Attempt(a *workload.Attempt) {

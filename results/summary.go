@@ -42,10 +42,13 @@ type Summary struct {
 	Kinds        []KindSummary   `json:"kinds"`
 	Locality     LocalitySummary `json:"locality"`
 	Slots        []SlotSummary   `json:"slots"`
-	Slowest      []JobTime       `json:"slowest"`
-	Groups       []Group         `json:"groups,omitempty"`
-	Warnings     []string        `json:"warnings"`
-	Assumptions  []string        `json:"assumptions"`
+
+	Containers *ContainerSummary `json:"containers,omitempty"`
+
+	Slowest     []JobTime `json:"slowest"`
+	Groups      []Group   `json:"groups,omitempty"`
+	Warnings    []string  `json:"warnings"`
+	Assumptions []string  `json:"assumptions"`
 }
 
 // properties are Hadoop properties with their values.
@@ -193,6 +196,9 @@ func (r *Run) Summary() *Summary {
 		Slots:        text.Listed(r.Stats.slotSummaries(r.end())),
 		Slowest:      text.Listed(r.slowest()),
 		Groups:       r.groups(),
+	}
+	if use := r.Stats.use; use != nil {
+		s.Containers = use.summary()
 	}
 	s.Limits, s.LimitedBy = SharesOf(r.Limits)
 	l := &r.Stats.locality
@@ -379,6 +385,9 @@ func (s *slots) slotTracks(section int) []int {
 
 // slotTypes name the sections of a cluster's slots.
 func (s *slots) slotTypes() []string {
+	if s.word == "container" {
+		return nil
+	}
 	if s.sections == 1 {
 		return []string{"shared"}
 	}

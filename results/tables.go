@@ -61,18 +61,6 @@ func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 	return out.Error()
 }
 
-func whole[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
-
-func ns(d time.Duration) string { return whole(int64(d)) }
-
-// instant returns an empty cell if the event never happened.
-func instant(t time.Duration) string {
-	if t < 0 {
-		return ""
-	}
-	return ns(t)
-}
-
 // ResourceColumns names the columns of resources.csv, in order.
 var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "read_bytes", "write_bytes", "queue", "in_service", "rate", "foreign"}
 
@@ -111,7 +99,7 @@ func (s *Stats) SlotUsage() iter.Seq[Usage] {
 			busy[i] = s.over.busy(s.slots.slotTracks(i)...)
 			waiting[i] = s.over.busy(trackMapsWaiting + i)
 		}
-		if s.slots.sections == 1 {
+		if len(types) == 1 {
 			waiting[0] = s.over.busy(trackMapsWaiting, trackReducesWaiting)
 		}
 		for bin := range s.over.bins() {

@@ -14,7 +14,7 @@ import (
 func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	t := text.NewWriter(w, colour)
 	t.Heading(s.Title)
-	fmt.Fprintf(t, "%s, %s, %s, %s, fidelity %s, seed %d", text.Count(s.Nodes, "node"), s.slotsText(), s.schedulerText(), s.releaseText(), s.Fidelity, s.Seed)
+	fmt.Fprintf(t, "%s, %s, %s, %s, fidelity %s, seed %d", text.Count(s.Nodes, "node"), s.capacityText(), s.schedulerText(), s.releaseText(), s.Fidelity, s.Seed)
 	if s.Replications > 1 {
 		fmt.Fprintf(t, ", %s replications", text.Number(int64(s.Replications)))
 	}
@@ -62,23 +62,21 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 		s.Replay.table(t)
 	}
 	t.List("Warnings", s.Warnings)
-	t.Section("Slots")
-	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tbusiest step\tnever used\tattempts per slot\n")
-	for _, sl := range s.Slots {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s of the time\t%s\t%s\t%.1f (most: %s)\n", sl.Type, text.Number(int64(sl.Slots)), text.Percent(sl.Busy), text.Percent(sl.Saturated),
-			text.Number(int64(math.Round(float64(sl.Peak)))), text.Number(int64(sl.Slots-sl.Used)), float64(sl.PerSlot), text.Number(int64(sl.MostPer)))
+	if s.Containers != nil {
+		s.Containers.tables(t)
+	} else {
+		s.slotTable(t)
 	}
-	t.Flush()
 
 	t.Section("Attempts")
-	fmt.Fprintf(t, "kind\tattempts\tfailed\tkilled\tmean\tmedian\t95th pct\tlongest\tslot time lost\n")
+	fmt.Fprintf(t, "kind\tattempts\tfailed\tkilled\tmean\tmedian\t95th pct\tlongest\t%s time lost\n", s.word())
 	for _, k := range s.Kinds {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Kind, text.Number(k.Attempts), text.Number(k.Failed), text.Number(k.Killed),
 			k.length(k.Mean), k.length(k.Median), k.length(k.P95), k.length(k.Max), text.PercentOf(k.LostTime, k.SlotTime))
 	}
 	t.Flush()
 
-	t.Section("Share of slot time by phase")
+	t.Section("Share of " + s.word() + " time by phase")
 	s.phaseTable(t)
 	t.Flush()
 
@@ -97,10 +95,47 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 		s.Deadlines.table(t, s.Replications)
 	}
 	for i := range s.Groups {
-		s.Groups[i].table(t)
+		s.Groups[i].table(t, s.word())
 	}
 	t.List("Assumed", s.Assumptions)
 	return t.Done()
+}
+
+// slotTable writes the use of each type of slot.
+func (s *Summary) slotTable(t *text.Writer) {
+	t.Section("Slots")
+	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tbusiest step\tnever used\tattempts per slot\n")
+	for _, sl := range s.Slots {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s of the time\t%s\t%s\t%.1f (most: %s)\n", sl.Type, text.Number(int64(sl.Slots)), text.Percent(sl.Busy), text.Percent(sl.Saturated),
+			text.Number(int64(math.Round(float64(sl.Peak)))), text.Number(int64(sl.Slots-sl.Used)), float64(sl.PerSlot), text.Number(int64(sl.MostPer)))
+	}
+	t.Flush()
+}
+
+// tables writes the use of the cluster and of its queues.
+func (c *ContainerSummary) tables(t *text.Writer) {
+	t.Section("Containers")
+	fmt.Fprintf(t, "granted\tgiven back\tmemory in use\tof ApplicationMasters\treserved\tvcores in use\n")
+	fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", text.Number(int64(c.Containers)), text.Number(int64(c.Unused)), text.Percent(c.Memory), text.Percent(c.Masters), text.Percent(c.Reserved), text.Percent(c.Cores))
+	t.Flush()
+	t.Section("Queues (memory as a share of the cluster)")
+	fmt.Fprintf(t, "queue\tguaranteed\tmaximum\tin use\tbusiest step\tcontainers\tapplications\twaiting\n")
+	for _, q := range c.Queues {
+		least, most := "", ""
+		if q.Maximum != nil {
+			least, most = text.Percent(*q.Guaranteed), text.Percent(*q.Maximum)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\n", text.Shorten(q.Queue, 32), least, most, text.Percent(q.Memory), text.Percent(q.Peak), text.Number(int64(q.Containers)), q.Running, q.Waiting)
+	}
+	t.Flush()
+}
+
+// word names what a task runs in.
+func (s *Summary) word() string {
+	if s.Containers != nil {
+		return "container"
+	}
+	return "slot"
 }
 
 // length returns a time of the successful attempts, in words.
@@ -113,7 +148,7 @@ func (k *KindSummary) length(ns int64) string {
 
 // table writes the rows of a group. Of nodes it writes those with the longest
 // maps.
-func (g *Group) table(t *text.Writer) {
+func (g *Group) table(t *text.Writer, word string) {
 	rows, head := g.Rows, g.By+"\tjobs\tmean job time\tnode-local maps"
 	if g.By == "node" {
 		const most = 3
@@ -122,7 +157,7 @@ func (g *Group) table(t *text.Writer) {
 	} else {
 		t.Section("By " + g.By)
 	}
-	fmt.Fprintln(t, head+"\tslot time\tshare\tattempts lost")
+	fmt.Fprintln(t, head+"\t"+word+" time\tshare\tattempts lost")
 	for _, r := range rows {
 		name, of, local := r.Name, text.Number(r.Attempts), ""
 		if name == "" {
@@ -174,7 +209,10 @@ func (s *Summary) releaseText() string {
 	return "Hadoop " + s.Hadoop
 }
 
-func (s *Summary) slotsText() string {
+func (s *Summary) capacityText() string {
+	if c := s.Containers; c != nil {
+		return fmt.Sprintf("%s, %s vcores", memoryText(c.MemoryMiB), text.Number(c.VCores))
+	}
 	var parts []string
 	for _, sl := range s.Slots {
 		parts = append(parts, text.Number(int64(sl.Slots))+" "+sl.Type)

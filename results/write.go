@@ -21,6 +21,11 @@ func (r *Run) Write(d resultdir.Target) error {
 	}
 	w.Write(JobsName, func(to io.Writer) error { return writeJobs(to, r.Predictions[0].Jobs) })
 	w.Write(ResourcesName, func(to io.Writer) error { return writeResources(to, r.usage()) })
+	if y := r.Stats.onYARN; y != nil {
+		w.Write(ContainersName, WriteTable(y.ContainerTable()))
+		w.Write(applicationsName, WriteTable(y.ApplicationTable()))
+		w.Write(queuesName, WriteTable(r.Stats.use.table()))
+	}
 	w.Write(SummaryName, r.Summary().WriteJSON)
 	w.Write(predictionsName, s.answers.WriteCSV)
 	if rows := r.Replayed(); len(rows) > 0 {

@@ -15,7 +15,7 @@ import (
 type clusterTable struct{ *table }
 
 // readCluster reads [cluster]. A trace may give the values that it leaves open.
-func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) model.Cluster {
+func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYARN *yarnTable) model.Cluster {
 	common := l.common().Over(conf)
 	c := model.Cluster{Conf: common, Hadoop: t.oneOf("hadoop", t.releaseOf(l), releases()...)}
 	if l.recorded() {
@@ -24,6 +24,9 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	ideal := c.Hadoop == "ideal"
 	machine := m.readMachine(t.table, -1)
 	c.Costs = t.readCosts(l, ideal, m)
+	if onYARN != nil {
+		onYARN.readCosts(t.table, &c.Costs)
+	}
 	c.SharedSlots = t.boolean("shared_slots", false)
 	c.EveryHeartbeat = t.oneOf("heartbeats", "lazy", "lazy", "every") == "every"
 	if c.Heartbeat = t.duration("heartbeat", 0); c.Heartbeat < time.Millisecond && t.has("heartbeat") {
@@ -34,7 +37,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	t.readNodes(&c, l, common, m, machine)
 	t.readSlowdowns(&c, l, m)
 	t.readDies(&c, m.seed.Named("dies"))
-	if c.Heartbeat == 0 && !ideal && l.recorded() {
+	if c.Heartbeat == 0 && !ideal && l.recorded() && onYARN == nil {
 		t.inferHeartbeat(&c, l.whole)
 	}
 	c.Machines = m.machines
@@ -51,7 +54,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 			break
 		}
 	}
-	if len(c.Phases) == 0 && !ideal && l.recorded() {
+	if len(c.Phases) == 0 && !ideal && l.recorded() && onYARN == nil {
 		l.replay.Assigned = t.recordedBeats(&c, l.history)
 	}
 	if len(c.Phases) > 0 && len(c.Phases) != len(c.Nodes) {
@@ -108,9 +111,7 @@ var memoryLimits = []string{
 func releases() []string {
 	var names []string
 	for i := range model.Releases {
-		if model.Releases[i].YARN == nil {
-			names = append(names, model.Releases[i].Name)
-		}
+		names = append(names, model.Releases[i].Name)
 	}
 	return names
 }
@@ -132,6 +133,9 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 		Launch: time.Second, Setup: 700 * time.Millisecond, Cleanup: 700 * time.Millisecond,
 		Commit: 200 * time.Millisecond, TaskCleanup: 500 * time.Millisecond,
 	}
+	if t.yarn != nil { // threads of the ApplicationMaster do this, not tasks
+		c.Setup, c.Cleanup, c.TaskCleanup = 100*time.Millisecond, yarnCosts.JobCommit, yarnCosts.TaskAbort
+	}
 	source := map[string]string{}
 	if len(m.machines) > 0 && m.machines[0].Fitted == nil {
 		c.Launch, source["launch"] = m.machines[0].JVMStart, "of the platform"
@@ -151,7 +155,7 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 		if startup > 0 {
 			c.Launch, source["launch"] = startup, "mean of the trace"
 		}
-		if c.Launch == 0 {
+		if c.Launch == 0 && t.yarn == nil {
 			// No history records the clean-up of an attempt, which starts a JVM too.
 			c.TaskCleanup, source["task_cleanup"] = c.TaskCleanup+jvm, "with the start of its JVM"
 		}
@@ -225,13 +229,18 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		return t.slots(key, property, conf)
 	}
 	alike := model.Node{
-		MapSlots:    slots("map_slots", "mapred.tasktracker.map.tasks.maximum", workload.Map),
-		ReduceSlots: slots("reduce_slots", "mapred.tasktracker.reduce.tasks.maximum", workload.Reduce),
-		Slowness:    t.number("slowdown", 1, leastSlowdown, mostSlowdown),
-		Price:       t.number("price_per_hour", 0, 0, anyNumber),
-		Machine:     machine,
+		Slowness: t.number("slowdown", 1, leastSlowdown, mostSlowdown),
+		Price:    t.number("price_per_hour", 0, 0, anyNumber),
+		Machine:  machine,
 	}
 	alike.FailAfter = t.duration("fail_after", 0)
+	if t.yarn != nil {
+		t.noSlots(t.table)
+		alike.Resource = t.readResource(t.table, t.resourceOf(conf))
+	} else {
+		alike.MapSlots = slots("map_slots", "mapred.tasktracker.map.tasks.maximum", workload.Map)
+		alike.ReduceSlots = slots("reduce_slots", "mapred.tasktracker.reduce.tasks.maximum", workload.Reduce)
+	}
 	nodes, ofTrace := t.integer("nodes", 0, 1, mostNodes), 1
 	if own {
 		workers := l.whole.Workers()
@@ -246,8 +255,13 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		g := group{table: in, node: alike}
 		g.count = in.integer("count", 1, 1, mostNodes)
 		g.name = in.str("name", "")
-		g.node.MapSlots = in.integer("map_slots", alike.MapSlots, 0, mostSlots)
-		g.node.ReduceSlots = in.integer("reduce_slots", alike.ReduceSlots, 0, mostSlots)
+		if t.yarn != nil {
+			t.noSlots(in)
+			g.node.Resource = t.readResource(in, alike.Resource)
+		} else {
+			g.node.MapSlots = in.integer("map_slots", alike.MapSlots, 0, mostSlots)
+			g.node.ReduceSlots = in.integer("reduce_slots", alike.ReduceSlots, 0, mostSlots)
+		}
 		g.node.Slowness = in.number("slowdown", alike.Slowness, leastSlowdown, mostSlowdown)
 		g.node.Price = in.number("price_per_hour", alike.Price, 0, anyNumber)
 		g.node.Machine = m.readMachine(in, machine)

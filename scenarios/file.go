@@ -64,6 +64,7 @@ type Reading struct {
 	Format   string   // instead of what the content looks like
 	Topology string   // file with the machines, read beside the histories
 	Jobs     []string // patterns of ids or names of the jobs to take
+	Workload string   // history or scenario with the jobs for the file of a scheduler of YARN
 
 	Anonymise bool // give users, jobs, queues, pools, paths and machines new names
 }
@@ -99,6 +100,9 @@ func siblings(name string) (paths []string) {
 
 // OpenReading is Open with a way to read histories.
 func OpenReading(name string, r Reading, settings ...string) (*File, error) {
+	if r.Workload != "" {
+		return openQueues(name, r, settings)
+	}
 	f := &File{name: name, traces: make(map[string]*openedTrace), reading: r, parsed: new(parsed)}
 	if err := r.check(); err != nil {
 		return nil, err
@@ -464,7 +468,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 		}
 		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
 		f.question(one, s, &run, seed)
-		run.Changed = append(append(f.changed(), run.Changed...), strings.Fields(run.Name)...)
+		run.Changed = append(append(f.changed(t.yarn != nil), run.Changed...), strings.Fields(run.Name)...)
 		run.Question.Name = s.Name
 		if run.Name != "" {
 			run.Question.Name += " " + run.Name
@@ -667,7 +671,13 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	t.phases = q.Fidelity == model.Phase || q.Fidelity == model.Device
 	t.traced = t.gives("workload", "trace") && !t.has("job")
 	q.Until = t.duration("until", 0)
+	t.yarn = t.releaseOnYARN()
 	conf := t.conf("conf")
+	policy := t.inner("scheduler")
+	var onYARN *yarnTable
+	if t.yarn != nil {
+		onYARN, conf = f.onYARN(policy, s, conf)
+	}
 
 	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated", seed: workload.Seed(seed)}
 	own := f.history || !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots")
@@ -678,12 +688,22 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	m.readNetwork(t.inner("network"), &q.Network)
 	load := f.readWorkload(t.inner("workload"), conf, s, seed, m)
 	load.checkBlocks(t, conf)
-	q.Cluster = clusterTable{t.inner("cluster")}.readCluster(load, conf, m)
-	policy := t.inner("scheduler")
-	q.Scheduler = schedulerTable{policy}.readScheduler(&q.Cluster)
-	q.Changes = t.readChanges(&q.Cluster)
+	q.Cluster = clusterTable{t.inner("cluster")}.readCluster(load, conf, m, onYARN)
+	if onYARN != nil {
+		q.Scheduler, q.YARN = onYARN.scheduler(&q.Cluster)
+		if t.has("change") {
+			t.failf("change", "the scheduler of a cluster on YARN does not change in a run")
+		}
+		t.ask("change")
+	} else {
+		q.Scheduler = schedulerTable{policy}.readScheduler(&q.Cluster)
+		q.Changes = t.readChanges(&q.Cluster)
+	}
 	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, q, m)...)
 	run.Recorded, run.Changed = load.records, load.changed
+	if t.yarn != nil && !load.onYARN && load.recorded() {
+		run.Changed = append(run.Changed, "cluster.hadoop")
+	}
 	q.Programs = m.programs
 	t.limited(q)
 	if len(q.Jobs) == 0 && !load.failed {
@@ -691,6 +711,11 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	t.unique(q.Jobs)
+	if onYARN != nil {
+		onYARN.place(q.Jobs)
+		onYARN.check(q)
+		return
+	}
 	servesAll(policy, q)
 	t.withoutEffect(q)
 	oneUser(t, q)

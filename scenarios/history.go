@@ -52,6 +52,8 @@ func (r *Reading) isHistory(name string, info fs.FileInfo) (bool, error) {
 	switch {
 	case err != nil:
 		return false, nil
+	case format == "conf" && isQueues(name):
+		return false, fmt.Errorf("%s: the queues of a cluster on YARN, without jobs: want --workload FILE, a history or a scenario with the jobs", name)
 	case format == "conf" || format == "topology":
 		return false, fmt.Errorf("%s: found a file in format %s, without jobs: want a scenario or a history", name, format)
 	}
@@ -85,6 +87,9 @@ func (f *File) simulatedWith(folder string) {
 	}
 	if is, err := workload.SummarySchema.Reads(summary.Schema, ""); !is || err != nil {
 		return // the reader of the tables refuses a result that is newer
+	}
+	if r, err := model.FindRelease(summary.Hadoop); err == nil && r.YARN != nil {
+		return // its attempts are replayed on slots, unless the user says otherwise
 	}
 	f.stated = map[string]string{"cluster.hadoop": summary.Hadoop}
 	// The others need queues or deadlines, which a result does not hold.
@@ -236,11 +241,18 @@ func (s *setting) asRecorded() bool {
 	})
 }
 
-// changed lists the settings that make the scenario differ from its record.
-func (f *File) changed() []string {
+// onlyRelease reports whether a setting says nothing but the release of Hadoop.
+func (s *setting) onlyRelease() bool {
+	paths := keyPaths(s.value, nil)
+	return len(paths) == 1 && strings.Join(paths[0], ".") == "cluster.hadoop"
+}
+
+// changed lists the settings that make the scenario differ from its record. On YARN it
+// is for the record to say whether the release does.
+func (f *File) changed(onYARN bool) []string {
 	var list []string
 	for i := range f.set {
-		if s := &f.set[i]; !s.asRecorded() {
+		if s := &f.set[i]; !s.asRecorded() && !(onYARN && s.onlyRelease()) {
 			list = append(list, workload.WithoutSecrets(s.text))
 		}
 	}

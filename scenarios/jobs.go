@@ -49,6 +49,14 @@ func (t jobTable) scaled(n int64) int64 {
 	return int64(math.Ceil(min(1<<62, float64(n)*t.volumes)))
 }
 
+// application is what asks for the containers of a job on YARN.
+func (t jobTable) application() string {
+	if t.yarn == nil {
+		return applications[0]
+	}
+	return t.oneOf("application", applications[0], applications...)
+}
+
 func (t jobTable) readJob(number int, profile *workload.Profile, program string, c *model.Cluster, seed workload.Seed) []workload.Job {
 	id := fmt.Sprintf("job%d", number+1)
 	j := workload.Job{Name: t.str("name", id), Profile: profile, Program: program}
@@ -86,15 +94,21 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	if len(own.Keys()) > 0 {
 		j.Conf = c.Conf.Over(own)
 	}
-	t.readMaps(&j, c)
-	t.readReduces(&j)
+	if t.application() == "fixed" {
+		t.readContainers(&j)
+	} else {
+		t.readMaps(&j, c)
+		t.readReduces(&j)
+	}
 	if j.Reduces.FromLastMap && j.Reduces.Copy.Set() {
 		t.failf("from_last_map", "cannot be combined with copy times: want shuffle times")
 	}
 	if profile != nil {
 		t.draw(&j, &c.Costs)
 	}
-	t.someTimes(&j)
+	if j.Containers == nil {
+		t.someTimes(&j)
+	}
 	count := t.integer("jobs", 1, 1, mostJobs)
 	gap := t.durations("interarrival", 0)
 	t.done()

@@ -240,7 +240,7 @@ func (s *scanner) peek() byte {
 
 func (s *scanner) fail(format string, args ...any) {
 	if s.err == nil {
-		s.err = problem{s.line, fmt.Sprintf(format, args...)}
+		s.err = problem{line: s.line, what: fmt.Sprintf(format, args...)}
 	}
 }
 

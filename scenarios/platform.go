@@ -95,7 +95,7 @@ func parse(data []byte, file string) (*table, error) {
 	if _, err := toml.Decode(text, &tree); err != nil {
 		p := problem{what: err.Error()}
 		if e := (toml.ParseError{}); errors.As(err, &e) {
-			p = problem{e.Position.Line, fmt.Sprintf("%s: want a TOML file", strings.TrimSuffix(e.Message, "."))}
+			p = problem{line: e.Position.Line, what: fmt.Sprintf("%s: want a TOML file", strings.TrimSuffix(e.Message, "."))}
 		}
 		return nil, &Errors{File: file, all: []problem{p}}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -19,6 +20,7 @@ import (
 type problem struct {
 	line int
 	what string
+	file string // that the line is of, if it is another than the file of the report
 }
 
 func (p problem) Error() string { return p.what }
@@ -38,7 +40,7 @@ func (e *Errors) Error() string {
 			lines = append(lines, fmt.Sprintf("%s: and %d more", e.File, len(e.all)-most))
 			break
 		}
-		lines = append(lines, place(e.File, e.set, p.line)+p.what)
+		lines = append(lines, place(cmp.Or(p.file, e.File), e.set, p.line)+p.what)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -67,8 +69,9 @@ type report struct {
 	problems []problem
 	warnings []string
 	assumed  []string
-	phases   bool // times come from phases, so properties within a task matter
-	traced   bool // all jobs come from traces
+	phases   bool               // times come from phases, so properties within a task matter
+	yarn     *model.YARNRelease // of the cluster; nil: it has a JobTracker
+	traced   bool               // all jobs come from traces
 }
 
 func (r *report) err() error {
@@ -80,7 +83,12 @@ func (r *report) err() error {
 }
 
 func (r *report) fail(line int, format string, args ...any) {
-	r.problems = append(r.problems, problem{line, fmt.Sprintf(format, args...)})
+	r.problems = append(r.problems, problem{line: line, what: fmt.Sprintf(format, args...)})
+}
+
+// failIn reports a problem in another file that the scenario names.
+func (r *report) failIn(file string, line int, format string, args ...any) {
+	r.problems = append(r.problems, problem{line, fmt.Sprintf(format, args...), file})
 }
 
 func (r *report) warn(format string, args ...any) {
@@ -402,6 +410,9 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 	if p.Phases && !t.phases {
 		t.warnAt(t.line(name), "%s has no effect: at this fidelity task times are given, not computed from phases", name)
 	}
+	if p.OnYARN() && t.yarn == nil {
+		t.warnAt(t.line(name), "%s has no effect: only clusters on YARN read it (cluster.hadoop)", name)
+	}
 	if !ok {
 		hint := didYouMean(workload.Canonical(name), workload.Properties())
 		if key, own := keysOfJob[workload.Canonical(name)]; own {
@@ -427,7 +438,7 @@ func (t *table) hadoopKeys() workload.Conf {
 		case strings.Contains(key, "."):
 			t.asked = append(t.asked, key)
 			t.property(&conf, key, v)
-		case isTable && key == "mapred":
+		case isTable && (key == "mapred" || key == "yarn" && t.yarn != nil):
 			t.asked = append(t.asked, key)
 			t.properties(&conf, key+".", inner)
 		}

@@ -127,7 +127,7 @@ func (f *File) recordedYARN(run int) (*Scenario, error) {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
 	return &Scenario{
-		Name: slugOf(r.Name), Title: r.About, Source: "decisions of a real ResourceManager, " + r.Hadoop, Attempts: "csv",
+		Name: slugOf(r.Name), Title: r.About, Source: "decisions of a real ResourceManager, " + r.Hadoop, Attempts: "csv", Case: true,
 		Inputs: []Input{{f.name, f.data}},
 		Runs:   []Run{{Question: *q}},
 	}, nil

@@ -19,6 +19,9 @@ func (t clusterTable) releaseOf(l *load) string {
 	if t.has("hadoop") || !l.recorded() {
 		return defaultRelease
 	}
+	if l.onYARN {
+		t.assume("the history is of YARN and is replayed on slots; cluster.hadoop = %s replays it on YARN", usualYARN)
+	}
 	if l.history.Release != "" {
 		if r, err := model.FindRelease(l.history.Release); err == nil && r.YARN == nil {
 			t.assume("hadoop = %s, as the trace says", l.history.Release)

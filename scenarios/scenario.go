@@ -17,6 +17,7 @@ type Scenario struct {
 	Tables   int      // [[job]] tables of the file
 	Attempts string   // attempt table to write: csv, csv.gz or none
 	NoPlots  bool     // write no pictures
+	Case     bool     // a recorded case of a ResourceManager, which has the tables of the record
 	Inputs   []Input  // the scenario itself first, then the files that it names
 	Runs     []Run    // one, or one for each variation
 	Assumed  []string // values without a source

@@ -22,6 +22,7 @@ import (
 type openedTrace struct {
 	history *workload.History
 	inputs  []Input
+	onYARN  bool // a format that records containers
 	err     error
 }
 
@@ -42,6 +43,8 @@ type load struct {
 	program  *model.Program
 	reduces  int   // of each job that has reduces; 0: as recorded
 	block    int64 // bytes of input of a map; 0: as recorded
+	onYARN   bool  // it records containers
+	given    bool  // its jobs ask for given containers
 	users    int   // among whom jobs without a user are dealt; 0: none
 }
 
@@ -64,6 +67,9 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
 	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
+	if t.yarn != nil {
+		l.given = t.oneOf("application", applications[0], applications...) == "fixed"
+	}
 	l.users = t.integer("users", 0, 1, unlimited)
 	l.replay.Initialised = t.oneOf("initialised", m.initialised, "simulated", "recorded") == "recorded"
 	l.replay.Speculated = m.fidelity == model.Replay
@@ -118,6 +124,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	for _, in := range read.inputs {
 		s.note(in)
 	}
+	l.onYARN = read.onYARN
 	reading := f.reading
 	if reading.Anonymise {
 		reading.Jobs = nil // they were chosen by their old names
@@ -394,9 +401,16 @@ func (f *File) trace(names []string, format string) *openedTrace {
 	}
 	for _, p := range paths {
 		inputs, err := inputsUnder(options.FS, p)
+		t.onYARN = t.onYARN || options.FS == nil && slices.ContainsFunc(inputs, ofYARN)
 		t.inputs, t.err = append(t.inputs, inputs...), errors.Join(t.err, err)
 	}
 	return t
+}
+
+// ofYARN reports whether a file records containers.
+func ofYARN(in Input) bool {
+	format, err := trace.Detect(in.Name)
+	return err == nil && (format == "jhist" || format == "sls")
 }
 
 // inputsUnder lists a file, or the files read from a directory.
@@ -553,6 +567,9 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		if allUnknown(j.Maps.Splits, known) {
 			j.Maps.Splits = nil
 			moved++
+		}
+		if l.given {
+			l.table.asContainers(j, workload.Seed(l.hardware.seed).For(i))
 		}
 	}
 	if moved > 0 && c.Hadoop != "ideal" {

@@ -23,6 +23,7 @@ type OnYARN struct {
 	Jobs         []mrapp.JobRecord        // likewise; of the last ApplicationMaster
 	Attempts     []YARNAttempt            // of RunOnYARN only: Simulator has a recorder for them
 	Finished     []engine.Time            // by job: all its tasks have ended
+	Queues       []policy.Bounds
 }
 
 // YARNAttempt is an attempt of a MapReduce task.
@@ -116,6 +117,9 @@ func (s Simulator) predictOnYARN(q *model.WhatIf) (model.Prediction, error) {
 		return model.Prediction{}, &LimitReached{limit.Duration(), lastSubmit(q.Jobs)}
 	}
 	if s.OnYARN != nil {
+		if r.done.Queues, err = policy.Queues(q); err != nil {
+			return model.Prediction{}, err
+		}
 		*s.OnYARN = r.done
 	}
 	return r.Recorder.Prediction(), nil

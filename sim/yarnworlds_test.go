@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -269,5 +270,31 @@ func checkContainers(t *testing.T, seed uint64, q *model.WhatIf, done *sim.OnYAR
 				t.Fatalf("world %d: node %d holds %d MiB at %v", seed, i, used, x.at)
 			}
 		}
+	}
+}
+
+// A run on YARN in which nothing will ever happen again has stalled: beside the
+// ApplicationMaster of 2 GiB a node of 4 GiB has no room for a map of 3 GiB.
+func TestYarnStalls(t *testing.T) {
+	var conf workload.Conf
+	conf.Set("mapreduce.map.memory.mb", "3072")
+	q := &model.WhatIf{
+		Fidelity: model.Replay, Cluster: model.Cluster{Hadoop: "3.3.6", Racks: []string{"/r"}},
+		YARN: &model.YARN{Policy: "capacity", Properties: map[string]string{
+			"yarn.scheduler.capacity.root.queues": "default", "yarn.scheduler.capacity.root.default.capacity": "100",
+			"yarn.scheduler.maximum-allocation-mb": "4096",
+		}},
+	}
+	q.Cluster.Nodes = []model.Node{{Name: "n", Slowness: 1, Resource: model.Resource{MemoryMiB: 4096, VCores: 4}}}
+	q.Jobs = []workload.Job{{ID: "j", Conf: conf, Maps: workload.MapTasks{Count: 1, Time: workload.Durations{All: time.Second}}}}
+	_, err := sim.Simulator{}.Predict(*q)
+	var stalled *sim.Stalled
+	if !errors.As(err, &stalled) || !stalled.Containers || len(stalled.Jobs) != 1 {
+		t.Fatalf("got %v, want a stalled run", err)
+	}
+	q.Until = time.Minute
+	p, err := sim.Simulator{}.Predict(*q)
+	if err != nil || p.Jobs[0].State != workload.Running || p.Mean != time.Minute {
+		t.Errorf("cut at a minute: %v, %v", p, err)
 	}
 }

@@ -59,6 +59,9 @@ func studyOf(folder string, o Options) (s *Study, run int, err error) {
 		if set, ok := strings.CutPrefix(a, "--set="); ok {
 			o.Set = append(o.Set, set)
 		}
+		if workload, ok := strings.CutPrefix(a, "--workload="); ok {
+			o.Reading.Workload = workload
+		}
 		if fidelity, ok := strings.CutPrefix(a, "--fidelity="); ok {
 			o.Fidelity = fidelity
 		}

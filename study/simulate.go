@@ -148,7 +148,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 		return err
 	}
 	q := &scenario.Runs[r].Question
-	if replication == 0 && q.Tasks() <= mostForLedger {
+	if replication == 0 && q.Tasks() <= mostForLedger && q.YARN == nil {
 		t.ledger = new(ledgerRecorder)
 	}
 	p, stats, err := t.fill(q, replication == 0 && !run.NoPlots, progress)
@@ -304,8 +304,13 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 	if t.spans != nil {
 		simulator.Spans = t.spans
 	}
+	var done sim.OnYARN
+	simulator.OnYARN = &done
 	if p, err = Predict(simulator, q); err != nil {
 		return p, stats, err
+	}
+	if q.YARN != nil {
+		stats.AddYARN(OnYARN(q, &done), p.Mean)
 	}
 	return p, stats, Internal(stats.Check(&p))
 }

@@ -116,7 +116,7 @@ func Open(name string, o Options) (*Study, error) {
 		return nil, err
 	}
 	if first.OnYARN() && !o.Containers {
-		return nil, fmt.Errorf("%s: runs on YARN: only slotwave run speaks of containers yet", name)
+		return nil, notOnYARN(name)
 	}
 	s := &Study{Scenario: first, File: f, Options: o}
 	for i, settings := range first.Alternatives {
@@ -131,6 +131,14 @@ func Open(name string, o Options) (*Study, error) {
 		s.alternatives = append(s.alternatives, again)
 	}
 	return s, nil
+}
+
+// SlotsOnly returns an error if the study is one on YARN.
+func (s *Study) SlotsOnly() error {
+	if s.Scenario.OnYARN() {
+		return notOnYARN(s.Scenario.Name)
+	}
+	return nil
 }
 
 // open opens the scenario with its settings.

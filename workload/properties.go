@@ -138,6 +138,48 @@ var properties = []Property{
 	{Key: "mapred.capacity-scheduler.*", Reader: "capacity", About: "settings of the queues, as in capacity-scheduler.xml"},
 	{Key: "mapred.job.priority", New: "mapreduce.job.priority", Default: "NORMAL", Reader: "scenario", About: "priority of a job, VERY_HIGH to VERY_LOW, unless the job states it"},
 	{Key: "user.name", New: "mapreduce.job.user.name", Reader: "scenario", About: "user of a job, unless the job names one"},
+
+	// YARN, and MapReduce on it.
+	{Key: "yarn.nodemanager.resource.memory-mb", kind: whole, Default: "8192", limits: []float64{1}, Unit: "MiB", Reader: "YARN ResourceManager", About: "memory of a node, unless the cluster states it"},
+	{Key: "yarn.nodemanager.resource.cpu-vcores", kind: whole, Default: "8", limits: []float64{1}, Reader: "YARN ResourceManager", About: "vcores of a node, unless the cluster states them"},
+	{Key: "yarn.resourcemanager.scheduler.class", Reader: "YARN ResourceManager", About: "class of the scheduler, unless the scenario names one"},
+	{Key: "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", kind: whole, Default: "1000", limits: []float64{1}, Unit: "ms", Reader: "YARN ResourceManager", About: "ms between heartbeats of a node"},
+	{Key: "yarn.nm.liveness-monitor.expiry-interval-ms", kind: whole, Default: "600000", limits: []float64{3}, Unit: "ms", Reader: "YARN ResourceManager", About: "ms without a heartbeat after which a node is lost"},
+	{Key: "yarn.am.liveness-monitor.expiry-interval-ms", kind: whole, Default: "600000", limits: []float64{3}, Unit: "ms", Reader: "YARN ResourceManager", About: "the same for an ApplicationMaster"},
+	{Key: "yarn.cluster.max-application-priority", kind: whole, Default: "0", limits: []float64{0}, Reader: "YARN ResourceManager", About: "largest priority of an application"},
+	{Key: "yarn.scheduler.minimum-allocation-mb", kind: whole, Default: "1024", limits: []float64{1}, Unit: "MiB", Reader: "YARN ResourceManager", About: "least memory of a container"},
+	{Key: "yarn.scheduler.minimum-allocation-vcores", kind: whole, Default: "1", limits: []float64{1}, Reader: "YARN ResourceManager", About: "fewest virtual cores of a container"},
+	{Key: "yarn.scheduler.maximum-allocation-mb", kind: whole, Default: "8192", limits: []float64{1}, Unit: "MiB", Reader: "YARN ResourceManager", About: "most memory of a container"},
+	{Key: "yarn.scheduler.maximum-allocation-vcores", kind: whole, Default: "4", per: map[string]string{"2.7.7": "32"}, limits: []float64{1}, Reader: "YARN ResourceManager", About: "most virtual cores of a container"},
+	{Key: "yarn.scheduler.increment-allocation-mb", kind: whole, Default: "1024", limits: []float64{1}, Unit: "MiB", Reader: "YARN fair", About: "memory of a container is a multiple of this"},
+	{Key: "yarn.scheduler.increment-allocation-vcores", kind: whole, Default: "1", limits: []float64{1}, Reader: "YARN fair", About: "virtual cores of a container are a multiple of this"},
+	{Key: "yarn.scheduler.capacity.*", Reader: "YARN capacity", About: "as in capacity-scheduler.xml"},
+	{Key: "yarn.scheduler.fair.*", Reader: "YARN fair", About: "settings of the FairScheduler outside fair-scheduler.xml"},
+	{Key: "yarn.resourcemanager.scheduler.monitor.enable", kind: truth, Default: "false", Reader: "YARN capacity", About: "preempt containers of queues above their capacity"},
+	{Key: "yarn.resourcemanager.monitor.capacity.preemption.*", Reader: "YARN capacity", About: "settings of that preemption"},
+	{Key: "yarn.app.mapreduce.am.resource.mb", kind: whole, Default: "1536", limits: []float64{1}, Unit: "MiB", Reader: "YARN MRAppMaster", About: "memory of the container of a job's ApplicationMaster"},
+	{Key: "yarn.app.mapreduce.am.resource.cpu-vcores", kind: whole, Default: "1", limits: []float64{1}, Reader: "YARN MRAppMaster", About: "virtual cores of that container"},
+	{Key: "mapreduce.map.cpu.vcores", kind: whole, Default: "1", limits: []float64{1}, Reader: "YARN MRAppMaster", About: "virtual cores of the container of a map"},
+	{Key: "mapreduce.reduce.cpu.vcores", kind: whole, Default: "1", limits: []float64{1}, Reader: "YARN MRAppMaster", About: "virtual cores of the container of a reduce"},
+	{Key: "mapreduce.job.heap.memory-mb.ratio", kind: fraction, Default: "0.8", Reader: "YARN MRAppMaster", About: "heap over memory of a container that states only its heap"},
+	{Key: "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", kind: whole, Default: "1000", limits: []float64{1}, Unit: "ms", Reader: "YARN MRAppMaster", About: "ms between heartbeats of an ApplicationMaster"},
+	{Key: "yarn.app.mapreduce.am.job.reduce.rampup.limit", kind: fraction, Default: "0.5", Reader: "YARN MRAppMaster", About: "most memory for reduces while maps wait, as a share"},
+	{Key: "yarn.app.mapreduce.am.job.reduce.preemption.limit", kind: fraction, Default: "0.5", Reader: "YARN MRAppMaster", About: "most memory taken from reduces at once, as a share"},
+	{Key: "mapreduce.job.reducer.preempt.delay.sec", kind: whole, Default: "0", limits: []float64{-1}, Unit: "s", Reader: "YARN MRAppMaster", About: "seconds that a map waits before reduces are killed for it"},
+	{Key: "mapreduce.job.reducer.unconditional-preempt.delay.sec", kind: whole, Default: "300", limits: []float64{-1}, Unit: "s", Reader: "YARN MRAppMaster", About: "the same, whatever the headroom; -1: never"},
+	{Key: "mapreduce.job.running.map.limit", kind: whole, Default: "0", limits: []float64{0}, Reader: "YARN MRAppMaster", About: "most maps of a job at once; 0: no limit"},
+	{Key: "mapreduce.job.running.reduce.limit", kind: whole, Default: "0", limits: []float64{0}, Reader: "YARN MRAppMaster", About: "most reduces of a job at once; 0: no limit"},
+	{Key: "yarn.app.mapreduce.am.job.node-blacklisting.enable", kind: truth, Default: "true", Reader: "YARN MRAppMaster", About: "a job avoids nodes on which its attempts fail"},
+	{Key: "yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent", kind: whole, Default: "33", limits: []float64{-1}, Unit: "%", Reader: "YARN MRAppMaster", About: "share of such nodes from which it avoids none; -1: never"},
+	{Key: "yarn.app.mapreduce.am.job.recovery.enable", kind: truth, Default: "true", Reader: "YARN MRAppMaster", About: "a second ApplicationMaster keeps what has succeeded"},
+	{Key: "mapred.task.timeout", New: "mapreduce.task.timeout", kind: whole, Default: "600000", limits: []float64{0}, Unit: "ms", Reader: "YARN MRAppMaster", About: "a hundredth of it is the interval of progress reports"},
+	{Key: "mapreduce.task.progress-report.interval", kind: whole, Otherwise: "a hundredth of mapreduce.task.timeout", limits: []float64{1}, Unit: "ms", Reader: "YARN MRAppMaster", About: "ms between progress reports of a task"},
+	{Key: "mapreduce.job.ubertask.enable", kind: truth, Default: "false", Reader: "YARN MRAppMaster", About: "run small jobs inside their ApplicationMaster"},
+	{Key: "mapreduce.job.ubertask.maxmaps", kind: whole, Default: "9", limits: []float64{0}, Reader: "YARN MRAppMaster", About: "most maps of a small job"},
+	{Key: "mapreduce.job.ubertask.maxreduces", kind: whole, Default: "1", limits: []float64{0}, Reader: "YARN MRAppMaster", About: "most reduces of a small job"},
+	{Key: "mapreduce.job.ubertask.maxbytes", kind: whole, Otherwise: "a block", limits: []float64{0}, Unit: "bytes", Reader: "YARN MRAppMaster", About: "most input of a small job"},
+	{Key: "mapreduce.job.speculative.*", Reader: "YARN MRAppMaster", About: "pauses and limits of speculation"},
+	{Key: "yarn.app.mapreduce.am.job.task.estimator.*", Reader: "YARN MRAppMaster", About: "class that estimates the times of tasks, and its settings"},
 }
 
 // otherNames gives the MRv2 names of properties that slotwave does not read but
@@ -156,7 +198,6 @@ var otherNames = map[string]string{
 	"mapreduce.jobtracker.handler.count":            "mapred.job.tracker.handler.count",
 	"mapreduce.jobtracker.jobinit.threads":          "mapred.jobinit.threads",
 	"mapreduce.jobtracker.taskcache.levels":         "mapred.task.cache.levels",
-	"mapreduce.task.timeout":                        "mapred.task.timeout",
 	"mapreduce.tasktracker.events.batchsize":        "mapred.tasktracker.events.batchsize",
 	"mapreduce.tasktracker.indexcache.mb":           "mapred.tasktracker.indexcache.mb",
 }
@@ -211,6 +252,9 @@ func FindProperty(key string) (Property, bool) {
 	}
 	return Property{}, false
 }
+
+// OnYARN reports whether only YARN, or MapReduce on it, reads the property.
+func (p Property) OnYARN() bool { return strings.HasPrefix(p.Reader, "YARN ") }
 
 // Check returns an error if a text is not a valid value of the property.
 func (p Property) Check(value string) error {

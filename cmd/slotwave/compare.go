@@ -80,6 +80,7 @@ func (a *app) compare(names []string, k *comparing) error {
 		}
 		sums = append(sums, runs.Files()...)
 	}
+	k.containers = true
 	options := k.options()
 	if options.Metrics, err = points.ReadMetrics(k.metrics); err != nil {
 		return fmt.Errorf("--metric %w", err)

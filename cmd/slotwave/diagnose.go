@@ -78,6 +78,9 @@ func verifies(o *diagnosis.Options, text string) error {
 
 func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 	defer collectEarly()()
+	if err := study.SlotsOnly(args...); err != nil {
+		return err
+	}
 	switch {
 	case k.Budget < 0:
 		return fmt.Errorf("--budget: got %v: want 0 or more", k.Budget)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/diagnosis"
 )
 
@@ -37,6 +38,9 @@ explanation uses the attempts alone.`,
 				return errors.New("--task: got --at or --node also: want a task, or a time and a node")
 			case byTime && (at < 0 || what.Node == ""):
 				return fmt.Errorf("--at %v --node %q: want a time from 0 and the name of a node", at, what.Node)
+			}
+			if err := study.SlotsOnly(args[0]); err != nil {
+				return err
 			}
 			what.At = at
 			warnings, err := diagnosis.Explain(a.stdout, args[0], what)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/study/report"
 )
@@ -83,6 +84,9 @@ func reportName(paths []string) string {
 // writeReport writes the page once it is whole.
 func writeReport(a *app, paths []string, k *reporting) error {
 	defer collectEarly()()
+	if err := study.SlotsOnly(paths...); err != nil {
+		return err
+	}
 	if k.Workers < 0 {
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
 	}

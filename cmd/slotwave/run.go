@@ -114,6 +114,9 @@ func readingArguments(r *scenarios.Reading) (args []string) {
 	if r.Anonymise {
 		args = append(args, "--anonymise")
 	}
+	if r.Workload != "" {
+		args = append(args, "--workload="+r.Workload)
+	}
 	return args
 }
 
@@ -127,7 +130,8 @@ func runCommand(a *app) *cobra.Command {
 SCENARIO is a TOML file, the name of a shipped scenario (slotwave list), a
 history, the case.json of a recorded case of a real JobTracker, or the manifest
 of a result. A history is a file, a folder of files, or the folder of an earlier
-result; slotwave help formats lists the formats.
+result; slotwave help formats lists the formats. For capacity-scheduler.xml or
+fair-scheduler.xml of a cluster on YARN, --workload has the jobs.
 
 A history is replayed on the cluster that it records, and the simulated time of
 each job is compared with the recorded one. --set changes the cluster or the
@@ -159,7 +163,7 @@ of their own that is named after the settings.`,
 			if isManifest(args[0]) {
 				return a.repeatRun(c, args[0], k)
 			}
-			k.containers = true
+			k.containers = !k.trace && page == "" && k.forkAt == ""
 			if err := a.simulate(args[0], k, failAbove); err != nil || page == "" {
 				return err
 			}
@@ -167,6 +171,7 @@ of their own that is named after the settings.`,
 		},
 	}
 	k.flags(c, "out/<name>")
+	c.Flags().StringVar(&k.reading.Workload, "workload", "", "`FILE` with the jobs, for a file with queues of YARN")
 	c.Flags().BoolVar(&k.trace, "trace", false, "write offers.csv (decisions) and spans.csv (threads)")
 	c.Flags().StringVar(&k.forkAt, "fork-at", "", "also run with --set taking effect at this `TIME`")
 	c.Flags().StringVar(&page, "report", "", "also write a report into this HTML `FILE`")
@@ -198,8 +203,8 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	}
 	defer d.Abort()
 	a.writing.Store(d)
-	if s.Scenario.OnYARN() {
-		return a.simulateOnYARN(d, s, name, k)
+	if s.Scenario.Case {
+		return a.simulateCase(d, s, name, k)
 	}
 	bar := a.progress("tasks", s.Tasks(), k.quiet || k.json)
 	runs, err := s.Simulate(d, bar.report())
@@ -218,7 +223,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	}
 	k.lines = screenHeight
 	next := []string{"diagnose", runFolders(k.out)[0]}
-	if s.Scenario.Attempts == "none" {
+	if s.Scenario.Attempts == "none" || s.Scenario.OnYARN() {
 		next = []string{"compare", name}
 	}
 	if len(runs) == 1 {

@@ -47,9 +47,9 @@ func runOfCase(name string, k *asked) int {
 	return run
 }
 
-// simulateOnYARN runs a study of containers, writes its tables, and compares them with
-// the record of a case.
-func (a *app) simulateOnYARN(d *resultdir.Dir, s *study.Study, name string, k *asked) error {
+// simulateCase runs a recorded case of a ResourceManager, writes its tables, and
+// compares them with the record.
+func (a *app) simulateCase(d *resultdir.Dir, s *study.Study, name string, k *asked) error {
 	run, err := onyarn.Simulate(s)
 	if err != nil {
 		return err

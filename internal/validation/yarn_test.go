@@ -117,10 +117,14 @@ func (c *yarnCase) scheduler() func(policy.Listener) (policy.Scheduler, error) {
 		const prefix = "yarn.scheduler.capacity."
 		p[prefix+"root.queues"], p[prefix+"root.default.capacity"] = "default", "100"
 		add(prefix, c.Scheduler.Capacity)
-		return func(l policy.Listener) (policy.Scheduler, error) { return policy.NewCapacity(p, l) }
+		return func(l policy.Listener) (policy.Scheduler, error) {
+			return policy.New(&model.YARN{Policy: "capacity", Properties: p}, l)
+		}
 	}
 	file := &model.Allocations{Settings: texts(c.Scheduler.Fair), Queues: allocationQueues(c.Scheduler.Fair["queues"])}
-	return func(l policy.Listener) (policy.Scheduler, error) { return policy.NewFair(p, file, l) }
+	return func(l policy.Listener) (policy.Scheduler, error) {
+		return policy.New(&model.YARN{Policy: "fair", Properties: p, Allocations: file}, l)
+	}
 }
 
 // texts keeps the settings of a queue or a file that are no queues.

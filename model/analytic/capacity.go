@@ -59,6 +59,9 @@ func capacityOf(q *model.WhatIf) (capacity, error) {
 
 // oneJob returns the only job of a question, for models of one job.
 func oneJob(q *model.WhatIf) (*workload.Job, capacity, error) {
+	if q.YARN != nil {
+		return nil, capacity{}, model.NotApplicable("answers for slots; this cluster runs YARN")
+	}
 	g, err := capacityOf(q)
 	switch {
 	case err != nil:

@@ -96,12 +96,11 @@ func parsePercents(t string) ([2]float64, bool) {
 	return p, true
 }
 
-// NewFair makes the FairScheduler of 3.3.6 from the properties of yarn-site.xml and an
+// newFair makes the FairScheduler of 3.3.6 from the properties of yarn-site.xml and an
 // allocation file (FairSchedulerConfiguration, AllocationFileLoaderService).
-func NewFair(p Properties, file *model.Allocations, l Listener) (Scheduler, error) {
+func newFair(r *reader, file *model.Allocations, l Listener) (Scheduler, error) {
 	const prefix = "yarn.scheduler.fair."
 	const ms = int64(1e6)
-	r := &reader{p: p}
 	s := &fair{
 		cluster: cluster{listener: l, racks: make(map[Place]int)},
 		queues:  make(map[string]*fairQueue), file: file,
@@ -210,7 +209,7 @@ func (s *fair) configure(r *reader, q *fairQueue, own map[string]string) {
 			continue
 		}
 		if err := q.set(name, text); err != nil && r.err == nil {
-			r.err = fmt.Errorf("queue %s: %s: %w", q.path, name, err)
+			r.err = &Refused{"queue " + q.path + ": " + name, err.Error()}
 		}
 	}
 }

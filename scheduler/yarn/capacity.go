@@ -41,6 +41,7 @@ func (s *capacity) AppAdded(a *App) error {
 	}
 	a.prepare()
 	a.Priority = min(a.Priority, s.maxPriority)
+	a.Path = q.path
 	a.capacity = &capacityApp{leaf: q.leaf, size: s.Normalize(a.Queue, a.Size)}
 	q.leaf.submit(a)
 	return nil

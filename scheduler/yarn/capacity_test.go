@@ -3,6 +3,8 @@ package yarn
 import (
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/model"
 )
 
 // An ApplicationMaster of 1536 MiB takes 2048 MiB and one core.
@@ -361,7 +363,7 @@ func TestCapacityRefusals(t *testing.T) {
 	} {
 		p := Properties{capacityPrefix + "root.queues": "default", capacityPrefix + "root.default.capacity": "100"}
 		p[capacityPrefix+c.key] = c.value
-		if _, err := NewCapacity(p, &desk{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := New(&model.YARN{Policy: "capacity", Properties: p}, &desk{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %q: got %v, want %q in it", c.key, c.value, err, c.want)
 		}
 	}

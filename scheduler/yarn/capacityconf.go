@@ -9,11 +9,10 @@ import (
 
 const capacityPrefix = "yarn.scheduler.capacity."
 
-// NewCapacity makes the CapacityScheduler of 3.3.6 from the properties of
+// newCapacity makes the CapacityScheduler of 3.3.6 from the properties of
 // yarn-site.xml and capacity-scheduler.xml (CapacitySchedulerConfiguration,
 // CapacitySchedulerQueueManager).
-func NewCapacity(p Properties, l Listener) (Scheduler, error) {
-	r := &reader{p: p}
+func newCapacity(r *reader, l Listener) (Scheduler, error) {
 	s := &capacity{
 		cluster:         cluster{listener: l, racks: make(map[Place]int)},
 		paths:           make(map[string]*capacityQueue),

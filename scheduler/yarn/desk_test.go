@@ -88,7 +88,7 @@ func capacityDesk(t *testing.T, nodes int, total Resource, settings map[string]s
 		}
 	}
 	d := &desk{t: t, names: []string{"*"}}
-	s, err := NewCapacity(p, d)
+	s, err := New(&model.YARN{Policy: "capacity", Properties: p}, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func capacityDesk(t *testing.T, nodes int, total Resource, settings map[string]s
 func fairDesk(t *testing.T, nodes int, total Resource, p Properties, file *model.Allocations) *desk {
 	t.Helper()
 	d := &desk{t: t, names: []string{"*"}}
-	s, err := NewFair(p, file, d)
+	s, err := New(&model.YARN{Policy: "fair", Properties: p, Allocations: file}, d)
 	if err != nil {
 		t.Fatal(err)
 	}

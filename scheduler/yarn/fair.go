@@ -139,6 +139,7 @@ func (s *fair) AppAdded(a *App) error {
 		return err
 	}
 	a.prepare()
+	a.Path = q.path
 	a.fair = &fairApp{
 		app: a, s: s, queue: q, atShare: a.Start, levels: make(map[Priority]locality),
 		relaxed: make(map[Priority]int64), booked: make(map[Place]int),

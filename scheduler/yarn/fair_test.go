@@ -307,7 +307,7 @@ func TestFairRefusals(t *testing.T) {
 	for _, q := range []model.AllocationQueue{
 		queue("q", "weight", "heavy"), queue("q", "maxResources", "lots"), queue("q", "schedulingPolicy", "lifo"),
 	} {
-		if _, err := NewFair(Properties{}, queues(q), &desk{}); err == nil || !strings.Contains(err.Error(), "root.q") {
+		if _, err := New(&model.YARN{Policy: "fair", Allocations: queues(q)}, &desk{}); err == nil || !strings.Contains(err.Error(), "root.q") {
 			t.Errorf("%v: got %v, want an error that names the queue", q.Settings, err)
 		}
 	}

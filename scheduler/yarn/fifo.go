@@ -12,9 +12,8 @@ type fifo struct {
 	headroom    Resource // as of the last heartbeat of a node
 }
 
-// NewFifo makes the FifoScheduler from the properties of yarn-site.xml.
-func NewFifo(p Properties, l Listener) (Scheduler, error) {
-	r := &reader{p: p}
+// newFifo makes the FifoScheduler from the properties of yarn-site.xml.
+func newFifo(r *reader, l Listener) (Scheduler, error) {
 	s := &fifo{cluster: cluster{listener: l, racks: make(map[Place]int)}}
 	s.least, s.most = r.bounds()
 	return s, r.err
@@ -36,6 +35,7 @@ func (s *fifo) NodeRemoved(n *Node) {
 // there is.
 func (s *fifo) AppAdded(a *App) error {
 	a.prepare()
+	a.Path = "root.default"
 	i, _ := slices.BinarySearchFunc(s.apps, a, func(x, y *App) int { return int(x.ID) - int(y.ID) })
 	s.apps = slices.Insert(s.apps, i, a)
 	return nil

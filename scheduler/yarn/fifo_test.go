@@ -3,12 +3,14 @@ package yarn
 import (
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/model"
 )
 
 func fifoDesk(t *testing.T, nodes int, total Resource) *desk {
 	t.Helper()
 	d := &desk{t: t, names: []string{"*"}}
-	s, err := NewFifo(Properties{}, d)
+	s, err := New(&model.YARN{Policy: "fifo"}, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,6 +104,7 @@ type App struct {
 	Priority int32    // larger goes first
 	Size     Resource // of the ApplicationMaster, as asked for
 	Start    int64    // when the attempt was added
+	Path     string   // of its queue, set by the policy
 
 	requests
 	live     []*Container // in order of allocation; nil where one has ended

@@ -10,20 +10,32 @@ import (
 // Properties are settings by their full Hadoop names.
 type Properties map[string]string
 
+// Refused is the error of a setting that the ResourceManager refuses to start with.
+type Refused struct {
+	Key  string // of the property; of a queue of the FairScheduler "queue PATH: ELEMENT"
+	What string
+}
+
+func (e *Refused) Error() string { return e.Key + ": " + e.What }
+
 // reader reads properties and keeps the first thing that is wrong.
 type reader struct {
-	p   Properties
-	err error
+	p    Properties
+	read map[string]bool // keys that were asked for; nil: nobody wants to know
+	err  error
 }
 
 func (r *reader) fail(key, want string) {
 	if r.err == nil {
-		r.err = fmt.Errorf("%s: got %q: want %s", key, r.p[key], want)
+		r.err = &Refused{key, fmt.Sprintf("got %q: want %s", r.p[key], want)}
 	}
 }
 
 // text returns a property without the space around it, or a default.
 func (r *reader) text(key, unset string) string {
+	if r.read != nil {
+		r.read[key] = true
+	}
 	if v, ok := r.p[key]; ok {
 		return strings.TrimSpace(v)
 	}

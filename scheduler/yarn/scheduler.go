@@ -9,13 +9,17 @@ import (
 
 // New makes the policy that a cluster names.
 func New(y *model.YARN, l Listener) (Scheduler, error) {
+	return newPolicy(y, &reader{p: y.Properties}, l)
+}
+
+func newPolicy(y *model.YARN, r *reader, l Listener) (Scheduler, error) {
 	switch y.Policy {
 	case "capacity":
-		return NewCapacity(y.Properties, l)
+		return newCapacity(r, l)
 	case "fifo":
-		return NewFifo(y.Properties, l)
+		return newFifo(r, l)
 	case "fair":
-		return NewFair(y.Properties, y.Allocations, l)
+		return newFair(r, y.Allocations, l)
 	}
 	return nil, fmt.Errorf("scheduler %q: want capacity, fair or fifo", y.Policy)
 }

@@ -82,6 +82,21 @@ func (a *AppMaster) Start(master yarn.Master) {
 	a.makeTasks()
 	a.startSpeculator()
 	a.after(a.job.Costs.Setup, a.schedule)
+	if end := &a.job.Spec.Ends; end.After > 0 {
+		a.after(max(0, engine.At(a.job.Spec.Submit+end.After)-now), a.endAsRecorded)
+	}
+}
+
+// endAsRecorded ends a job that was killed, or that failed although its tasks did not
+// fail often enough.
+func (a *AppMaster) endAsRecorded() {
+	switch {
+	case a.state != jobRunning:
+	case a.job.Spec.Ends.State == workload.Failed:
+		a.endTasks(jobFailWait, workload.Failed)
+	default:
+		a.killJob()
+	}
 }
 
 // makeTasks makes the tasks, and what the execution keeps of them: an execution that

@@ -543,3 +543,23 @@ func TestKilledTaskCountsEarlierFailures(t *testing.T) {
 	want(t, "attempts", l.ran(), "m0_0 2@1 2s-3s-4sF; m0_1 4@1 6s-7s-10sK; m1_0 3@2 2s-3s-10sK")
 	want(t, "job", *l.record, "{0s 0s 10.45s 11.45s false 0 FAILED}")
 }
+
+// A job that was ended from outside ends so again: its tasks are killed, and it has the
+// recorded state. An order that comes after the end has no effect.
+func TestJobEndsAsRecorded(t *testing.T) {
+	for _, c := range []struct {
+		state workload.State
+		after time.Duration
+		want  string
+	}{
+		{workload.Killed, 6 * time.Second, "{0s 0s 6.45s 7.45s false 0 KILLED}"},
+		{workload.Failed, 6 * time.Second, "{0s 0s 6.45s 7.45s false 0 FAILED}"},
+		{workload.Killed, 30 * time.Second, "{0s 0s 13.6s 14.6s false 0 SUCCEEDED}"},
+	} {
+		l := newLab(t, 0, anywhere(1)...)
+		l.job.Spec.Ends = workload.AttemptEnd{State: c.state, After: c.after}
+		l.grant(2, 20, 2, 1)
+		l.run(time.Minute)
+		want(t, "job", *l.record, c.want)
+	}
+}

@@ -36,9 +36,9 @@ func BenchmarkLargeJob(b *testing.B) {
 		c := yarn.Config{
 			Engine: e, Heartbeat: second, Kill: second / 10, Expiry: 600 * second, AMExpiry: 600 * second,
 			Scheduler: func(l policy.Listener) (policy.Scheduler, error) {
-				return policy.NewCapacity(policy.Properties{
+				return policy.New(&model.YARN{Policy: "capacity", Properties: policy.Properties{
 					"yarn.scheduler.capacity.root.queues": "default", "yarn.scheduler.capacity.root.default.capacity": "100",
-				}, l)
+				}}, l)
 			},
 		}
 		for i := range nodes {

@@ -42,6 +42,7 @@ func (p *application) newAttempt() {
 		p.rm.fail(err)
 		return
 	}
+	p.record.Queue = a.book.Path
 	p.rm.sched.Update(a.book, []Ask{{Place: Any, Size: p.AM, Count: 1}}, nil, nil, nil)
 }
 

@@ -35,7 +35,7 @@ func newWorld(seed uint64) *world {
 	}
 	switch w.rng.IntN(5) {
 	case 0:
-		w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) { return policy.NewFifo(policy.Properties{}, l) }
+		w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) { return policy.New(&model.YARN{Policy: "fifo"}, l) }
 	case 1, 2:
 		w.capacity()
 	default:
@@ -63,7 +63,9 @@ func (w *world) capacity() {
 		w.dominant = true
 		p[prefix+"resource-calculator"] = "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator"
 	}
-	w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) { return policy.NewCapacity(p, l) }
+	w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) {
+		return policy.New(&model.YARN{Policy: "capacity", Properties: p}, l)
+	}
 }
 
 func (w *world) fair() {
@@ -81,7 +83,9 @@ func (w *world) fair() {
 		"yarn.scheduler.maximum-allocation-vcores": "8", "yarn.scheduler.fair.continuous-scheduling-enabled": w.pick("false", "false", "true"),
 		"yarn.scheduler.fair.continuous-scheduling-sleep-ms": "50",
 	}
-	w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) { return policy.NewFair(p, file, l) }
+	w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) {
+		return policy.New(&model.YARN{Policy: "fair", Properties: p, Allocations: file}, l)
+	}
 }
 
 // add submits an application whose containers fit the first node.

@@ -48,6 +48,7 @@ type Row struct {
 
 // ApplicationRecord is what is recorded of one application, by its last attempt.
 type ApplicationRecord struct {
+	Queue        string // path; empty before the submission
 	Submitted    engine.Time
 	AMNode       int32
 	AMAllocated  engine.Time

@@ -20,9 +20,9 @@ func cluster(nodes int, work ...Submission) Config {
 		Engine: engine.New(), Heartbeat: 1000 * ms, Kill: 50 * ms, Expiry: 15000 * ms, AMExpiry: 600000 * ms, Work: work,
 		Scheduler: func(l policy.Listener) (policy.Scheduler, error) {
 			const prefix = "yarn.scheduler.capacity."
-			return policy.NewCapacity(policy.Properties{
+			return policy.New(&model.YARN{Policy: "capacity", Properties: policy.Properties{
 				prefix + "root.queues": "default", prefix + "root.default.capacity": "100", prefix + "maximum-am-resource-percent": "1",
-			}, l)
+			}}, l)
 		},
 	}
 	for i := range nodes {

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/sim/engine"
@@ -25,13 +26,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// containersName is the table of containers of a run on YARN.
-const containersName = "containers.csv"
-
 // Run is a run on YARN and what was asked.
 type Run struct {
 	question *model.WhatIf
 	done     *sim.OnYARN
+	tables   *results.OnYARN
 }
 
 // Simulate runs a study, which must be one on YARN.
@@ -41,32 +40,16 @@ func Simulate(s *study.Study) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Scenario.Inputs[0].Name, err)
 	}
-	return &Run{q, done}, nil
+	return &Run{q, done, study.OnYARN(q, done)}, nil
 }
 
 // Write writes the tables of the run.
 func (r *Run) Write(d *resultdir.Dir) error {
-	for _, t := range []struct {
-		name    string
-		columns []string
-		rows    func() [][]string
-	}{
-		{containersName, containerColumns, r.containers},
-		{"jobs.csv", yarnJobColumns, r.jobs},
-		{"attempts.csv", yarnAttemptColumns, r.attempts},
-	} {
-		err := d.Write(t.name, func(w io.Writer) error {
-			c := csv.NewWriter(w)
-			if err := c.Write(t.columns); err != nil {
-				return err
-			}
-			return c.WriteAll(t.rows())
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	w := resultdir.Writer{Dir: d}
+	w.Write(results.ContainersName, results.WriteTable(r.tables.ContainerTable()))
+	w.Write(results.JobsName, results.WriteTable(r.tables.ApplicationTable()))
+	w.Write(results.AttemptsName, results.WriteTable(r.attempts()))
+	return w.Err
 }
 
 // WriteText writes a line for each job and one for all.
@@ -83,7 +66,7 @@ func (r *Run) WriteText(w io.Writer) error {
 			last = max(last, at)
 			end = fmt.Sprintf("%.3f s", (at - a.Submitted).Duration().Seconds())
 		}
-		if _, err := fmt.Fprintf(w, "%s: %s, %s\n", j.ID, r.state(i), end); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %s, %s\n", j.ID, r.tables.Applications[i].State, end); err != nil {
 			return err
 		}
 	}
@@ -96,81 +79,10 @@ func instant(t engine.Time) string {
 	if t == yarn.None {
 		return ""
 	}
-	return strconv.FormatInt(int64(t), 10)
+	return whole(t)
 }
 
-func whole[N ~int | ~int32 | ~int64](n N) string { return strconv.FormatInt(int64(n), 10) }
-
-// containerName is the number of a container in the attempt of its application, with
-// the attempt before it from the second on.
-func containerName(attempt int, number int32) string {
-	if attempt > 1 {
-		return whole(attempt) + "." + whole(number)
-	}
-	return whole(number)
-}
-
-var containerColumns = []string{
-	"job", "container", "what", "node", "memory_mb", "vcores", "priority",
-	"reserved_ns", "allocated_ns", "acquired_ns", "start_ns", "end_ns", "freed_ns", "exit",
-}
-
-func (r *Run) node(n int32) string { return r.question.Cluster.Nodes[n].Name }
-
-func (r *Run) containers() [][]string {
-	var rows [][]string
-	for i := range r.done.Containers {
-		c := &r.done.Containers[i]
-		exit := ""
-		if c.Freed != yarn.None {
-			exit = whole(c.Exit)
-		}
-		rows = append(rows, []string{
-			c.Application, containerName(c.Attempt, c.Number), c.What, r.node(c.Node),
-			whole(c.Size.MemoryMiB), whole(c.Size.VCores), whole(c.Priority),
-			instant(c.Reserved), instant(c.Allocated), instant(c.Acquired), instant(c.Start), instant(c.End), instant(c.Freed), exit,
-		})
-	}
-	return rows
-}
-
-var yarnJobColumns = []string{
-	"job", "queue", "user", "submit_ns", "am_node", "am_allocated_ns", "am_start_ns", "registered_ns", "inited_ns",
-	"finish_ns", "unregistered_ns", "app_finished_ns", "uber", "state",
-}
-
-func (r *Run) state(i int) string {
-	if r.question.Jobs[i].Containers == nil && r.done.Jobs[i].Finished != yarn.None {
-		return r.done.Jobs[i].State.String()
-	}
-	switch a := &r.done.Applications[i]; {
-	case a.Ended == yarn.None:
-		return workload.Running.String()
-	case a.Succeeded:
-		return workload.Succeeded.String()
-	}
-	return workload.Failed.String()
-}
-
-func (r *Run) jobs() [][]string {
-	var rows [][]string
-	for i := range r.question.Jobs {
-		j, a, m := &r.question.Jobs[i], &r.done.Applications[i], &r.done.Jobs[i]
-		uber := ""
-		if m.Uber {
-			uber = "1"
-		}
-		am := ""
-		if a.AMAllocated != yarn.None {
-			am = r.node(a.AMNode)
-		}
-		rows = append(rows, []string{
-			j.ID, j.Queue, j.User, instant(a.Submitted), am, instant(a.AMAllocated), instant(a.AMStarted), instant(a.Registered),
-			instant(m.Inited), instant(r.done.Finished[i]), instant(a.Unregistered), instant(a.Ended), uber, r.state(i),
-		})
-	}
-	return rows
-}
+func whole[N ~int32 | ~int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 
 var yarnAttemptColumns = []string{
 	"job", "kind", "index", "attempt", "container", "node", "locality",
@@ -181,12 +93,12 @@ func (r *Run) attempts() [][]string {
 	slices.SortStableFunc(r.done.Attempts, func(a, b sim.YARNAttempt) int {
 		return cmp.Or(cmp.Compare(a.Launched, b.Launched), a.Job-b.Job, cmp.Compare(a.Container, b.Container), cmp.Compare(a.Task, b.Task))
 	})
-	var rows [][]string
+	rows := [][]string{yarnAttemptColumns}
 	for i := range r.done.Attempts {
 		a := &r.done.Attempts[i]
 		container, locality, state := "am", "", ""
 		if a.Container != 0 {
-			container = containerName(a.Master, a.Container)
+			container = results.ContainerName(a.Master, int(a.Container))
 		}
 		if a.Kind == workload.Map {
 			locality = a.Locality.String()
@@ -195,7 +107,7 @@ func (r *Run) attempts() [][]string {
 			state = a.State.String()
 		}
 		rows = append(rows, []string{
-			r.question.Jobs[a.Job].ID, a.Kind.String(), whole(a.Task), whole(a.Attempt), container, r.node(a.Node), locality,
+			r.question.Jobs[a.Job].ID, a.Kind.String(), whole(a.Task), whole(a.Attempt), container, r.question.Cluster.Nodes[a.Node].Name, locality,
 			instant(a.Launched), instant(a.Begun), instant(a.MapsKnown), instant(a.Pending), instant(a.Done), state,
 		})
 	}
@@ -215,16 +127,15 @@ func (r *Run) Compare(file string, run int) ([]TableGap, error) {
 	dir := filepath.Join(filepath.Dir(file), "run"+strconv.Itoa(run))
 	var gaps []TableGap
 	for _, t := range []struct {
-		file    string
-		columns []string
-		keys    int
-		rows    [][]string
+		file string
+		keys int
+		rows [][]string
 	}{
-		{"containers.csv.gz", containerColumns, 2, r.containers()},
-		{"jobs.csv", yarnJobColumns, 1, r.jobs()},
-		{"attempts.csv.gz", yarnAttemptColumns, 4, r.attempts()},
+		{"containers.csv.gz", 2, r.tables.ContainerTable()},
+		{"jobs.csv", 1, r.tables.ApplicationTable()},
+		{"attempts.csv.gz", 4, r.attempts()},
 	} {
-		gap, err := compareTable(filepath.Join(dir, t.file), t.columns, t.keys, t.rows)
+		gap, err := compareTable(filepath.Join(dir, t.file), t.keys, t.rows)
 		if err != nil {
 			return nil, err
 		}
@@ -235,12 +146,12 @@ func (r *Run) Compare(file string, run int) ([]TableGap, error) {
 
 // compareTable compares rows with a recorded table whose instants are in ms. The first
 // columns are the key of a row.
-func compareTable(file string, columns []string, keys int, rows [][]string) (TableGap, error) {
+func compareTable(file string, keys int, rows [][]string) (TableGap, error) {
 	gap := TableGap{Name: strings.TrimSuffix(filepath.Base(file), ".csv.gz")}
 	gap.Name = strings.TrimSuffix(gap.Name, ".csv")
 	got := make(map[string][]string)
-	for _, row := range rows {
-		for i, name := range columns {
+	for _, row := range rows[1:] {
+		for i, name := range rows[0] {
 			if strings.HasSuffix(name, "_ns") && row[i] != "" {
 				row[i] = strings.TrimSuffix(row[i], "000000")
 			}

@@ -96,6 +96,9 @@ func OpenDeadline(name string, deadline time.Duration, o sweep.Options) (*Search
 // searchOf makes the search of a study with goals.
 func searchOf(s *sweep.Sweep) (*Search, error) {
 	name := s.StudyName
+	if err := s.Base.SlotsOnly(); err != nil {
+		return nil, err
+	}
 	if least := leastRuns(s.File.Size.Confidence); s.File.MaxReplications < least {
 		return nil, fmt.Errorf("%s: max_replications: got %d: want %d or more, since fewer runs cannot show a confidence of %g %%", name, s.File.MaxReplications, least, 100*s.File.Size.Confidence)
 	}

@@ -77,7 +77,7 @@ func OpenFile(name string, file *scenarios.StudyFile, o Options) (s *Sweep, err 
 	}
 	s.Base, err = study.Open(file.Scenario, study.Options{
 		Seed: file.Seed, Replications: file.Replications, Workers: o.Workers,
-		Set: append(slices.Clone(file.Set), o.Set...), Fidelity: o.Fidelity,
+		Set: append(slices.Clone(file.Set), o.Set...), Fidelity: o.Fidelity, Containers: true,
 	})
 	return s, err
 }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/slotwave/slotwave/workload"
@@ -35,8 +36,9 @@ type slsJob struct {
 }
 
 type slsTask struct {
-	host, kind string
-	start, end int64
+	host, kind     string
+	start, end     int64
+	memory, vcores int64 // 3.x; 0: not stated
 }
 
 // readSLS reads a file of jobs or of nodes.
@@ -125,6 +127,10 @@ func (c slsReader) readTask(in *jsonScanner, t *slsTask) error {
 			return in.number(&t.start)
 		case "container.end.ms":
 			return in.number(&t.end)
+		case "container.memory":
+			return in.number(&t.memory)
+		case "container.vcores":
+			return in.number(&t.vcores)
 		}
 		return in.skip()
 	})
@@ -148,6 +154,12 @@ func (c slsReader) job(s *slsJob, line int) error {
 		if !ok {
 			c.problem(line, "job %s: container.type %.40q is none of map, reduce: the task is dropped", s.id, st.kind)
 			continue
+		}
+		if st.memory > 0 {
+			j.Conf.Set("mapreduce."+st.kind+".memory.mb", strconv.FormatInt(st.memory, 10))
+		}
+		if st.vcores > 0 {
+			j.Conf.Set("mapreduce."+st.kind+".cpu.vcores", strconv.FormatInt(st.vcores, 10))
 		}
 		t := b.task(kind, kind == workload.Reduce, count[kind])
 		count[kind]++

@@ -178,7 +178,7 @@ func exceedsLimits(h *workload.History, common workload.Conf) string {
 func meaningful(c workload.Conf) (kept workload.Conf) {
 	for _, key := range c.Keys() {
 		value := c.String(key, "")
-		if p, ok := workload.FindProperty(key); ok && !p.Phases && p.Check(value) == nil {
+		if p, ok := workload.FindProperty(key); ok && !p.OnYARN() && !p.Phases && p.Check(value) == nil {
 			kept.Set(key, value)
 		}
 	}

@@ -1,0 +1,374 @@
+package scenarios
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	policy "github.com/slotwave/slotwave/scheduler/yarn"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// yarnSchedulers are the schedulers of YARN by their names in scenarios.
+var yarnSchedulers = map[string]string{"yarn-capacity": "capacity", "yarn-fair": "fair", "yarn-fifo": "fifo"}
+
+// releaseOnYARN returns what the release of a scenario does on YARN; nil: it has a
+// JobTracker.
+func (t *table) releaseOnYARN() *model.YARNRelease {
+	cluster, _ := t.values["cluster"].(map[string]any)
+	name, _ := cluster["hadoop"].(string)
+	if r, err := model.FindRelease(name); err == nil {
+		return r.YARN
+	}
+	return nil
+}
+
+// yarnTable reads [scheduler] of a cluster on YARN.
+type yarnTable struct {
+	*table
+	file   *File
+	to     *Scenario
+	files  hadoopFiles // what the files of the cluster set
+	queues hadoopFiles // places of the settings in fair-scheduler.xml
+	y      model.YARN
+	name   string
+	placement
+}
+
+// onYARN reads the files that [scheduler] names and those beside them. It returns the
+// properties of the scenario over theirs.
+func (f *File) onYARN(t *table, to *Scenario, conf workload.Conf) (*yarnTable, workload.Conf) {
+	x := &yarnTable{table: t, file: f, to: to, files: hadoopFiles{}, queues: hadoopFiles{}}
+	x.y.Allocations = &model.Allocations{}
+	name := t.str("file", "")
+	sites := t.texts("sites")
+	if name != "" && !t.has("sites") {
+		for _, site := range siteFiles {
+			if file := beside(name, site); f.has(file) {
+				sites = append(sites, file)
+			}
+		}
+	}
+	for _, site := range sites {
+		if x.readFile("sites", site, true); f.has(site) {
+			x.assume("properties of %s", site)
+		}
+	}
+	if name != "" {
+		x.readFile("file", name, false)
+	}
+	x.expand(x.files)
+	var site workload.Conf
+	for _, key := range slices.Sorted(maps.Keys(x.files)) {
+		if p, known := workload.FindProperty(key); known && !strings.HasPrefix(key, "yarn.scheduler.capacity.") {
+			site.Set(key, x.files[key].value)
+			if err := p.Check(x.files[key].value); err != nil {
+				x.failIn(x.files[key].file, x.files[key].line, "%v", err)
+			}
+		}
+	}
+	return x, site.Over(conf)
+}
+
+// has reports whether a file that the scenario names is there.
+func (f *File) has(name string) bool {
+	_, _, err := f.described(&Scenario{}, "", name, nil)
+	return err == nil
+}
+
+// readFile reads a configuration or an allocation file.
+func (x *yarnTable) readFile(key, name string, site bool) {
+	data, file, err := x.file.described(x.to, "", name, nil)
+	if err != nil {
+		x.failf(key, "%v", err)
+		return
+	}
+	r := x.readXML(data, file)
+	if site || !isAllocations(data) {
+		r.configuration(x.files)
+		return
+	}
+	x.name = "yarn-fair"
+	x.y.Allocations, x.rules = r.allocations(x.queues)
+	x.rulesOf = file
+}
+
+// isQueues recognises the file of a scheduler of YARN.
+func isQueues(name string) bool {
+	data, err := os.ReadFile(name)
+	return err == nil && (isAllocations(data) || strings.Contains(string(data), capacityKey))
+}
+
+// openQueues opens the workload of a scheduler's file, on a cluster on YARN with this
+// scheduler unless the settings say otherwise.
+func openQueues(name string, r Reading, settings []string) (*File, error) {
+	if !isQueues(name) {
+		return nil, fmt.Errorf("--workload: got %s: want capacity-scheduler.xml or fair-scheduler.xml", name)
+	}
+	workload := r.Workload
+	r.Workload = ""
+	base, err := OpenReading(workload, r)
+	if err != nil {
+		return nil, fmt.Errorf("--workload: %w", err)
+	}
+	file := name
+	if base.files == nil && !filepath.IsAbs(name) {
+		if file, err = filepath.Rel(base.folder, name); err != nil {
+			return nil, err
+		}
+	}
+	data, _ := os.ReadFile(name)
+	scheduler := "yarn-capacity"
+	if isAllocations(data) {
+		scheduler = "yarn-fair"
+	}
+	return OpenReading(workload, r, append([]string{
+		"cluster.hadoop=" + usualYARN, "scheduler.name=" + scheduler, "scheduler.file=" + strconv.Quote(file),
+	}, settings...)...)
+}
+
+// usualYARN is the release of a cluster on YARN that names none.
+const usualYARN = "3.3.6"
+
+// isAllocations recognises fair-scheduler.xml by its root element.
+func isAllocations(data []byte) bool { return strings.Contains(string(data), "<allocations") }
+
+// scheduler reads the rest of [scheduler], over what the files say.
+func (x *yarnTable) scheduler(c *model.Cluster) (model.Scheduler, *model.YARN) {
+	names := slices.Sorted(maps.Keys(yarnSchedulers))
+	usual := cmp.Or(x.name, x.ofClass(c.Conf), "yarn-capacity")
+	name := x.oneOf("name", usual, names...)
+	if x.name != "" && name != x.name {
+		x.failf("name", "%q: the file holds the allocations of %s", name, x.name)
+	}
+	x.y.Policy = yarnSchedulers[name]
+	x.y.Properties = x.files.values()
+	for _, key := range c.Conf.Keys() {
+		if strings.HasPrefix(key, "yarn.") {
+			x.y.Properties[key], _ = c.Conf.Lookup(key)
+		}
+	}
+	if c.Heartbeat > 0 {
+		x.y.Properties["yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"] = fmt.Sprint(c.Heartbeat.Milliseconds())
+	}
+	for _, queue := range x.tables("queue") {
+		x.readQueue(queue)
+	}
+	own := x.hadoopKeys()
+	for _, key := range own.Keys() {
+		x.y.Properties[key], _ = own.Lookup(key)
+	}
+	x.groups = x.readGroups()
+	x.done()
+	return model.Scheduler{Name: name, Conf: c.Conf.Over(own)}, &x.y
+}
+
+// ofClass returns the scheduler whose class yarn-site.xml names.
+func (x *yarnTable) ofClass(conf workload.Conf) string {
+	class := conf.Text("yarn.resourcemanager.scheduler.class")
+	switch class[strings.LastIndexByte(class, '.')+1:] {
+	case "FairScheduler":
+		return "yarn-fair"
+	case "FifoScheduler":
+		return "yarn-fifo"
+	}
+	return ""
+}
+
+const capacityKey = "yarn.scheduler.capacity."
+
+// queuesOf gives a cluster whose queues nobody states those that its jobs name, with
+// equal capacities: the one queue of the capacity-scheduler.xml that Hadoop ships, if
+// they name none.
+func (x *yarnTable) queuesOf(jobs []workload.Job) {
+	if _, stated := x.y.Properties[capacityKey+"root.queues"]; stated || x.y.Policy != "capacity" {
+		return
+	}
+	var names []string
+	for i := range jobs {
+		if name := strings.TrimPrefix(jobs[i].Queue, "root."); !slices.Contains(names, name) && !strings.Contains(name, ".") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	x.y.Properties[capacityKey+"root.queues"] = strings.Join(names, ",")
+	for _, name := range names {
+		x.y.Properties[capacityKey+"root."+name+".capacity"] = fmt.Sprint(100 / float64(len(names)))
+	}
+	x.assume("the queues are %s, of equal capacity", strings.Join(names, ", "))
+}
+
+// readQueue reads a queue: its path, and settings under Hadoop's names.
+func (x *yarnTable) readQueue(t *table) {
+	path := t.str("name", "")
+	if path == "" {
+		t.failf("name", "want the path of a queue, such as root.etl")
+		return
+	}
+	path = "root." + strings.TrimPrefix(path, "root.")
+	parts := strings.Split(path, ".")
+	if x.y.Policy == "capacity" {
+		for i := 1; i < len(parts); i++ {
+			key := capacityKey + strings.Join(parts[:i], ".") + ".queues"
+			if list := x.y.Properties[key]; !slices.Contains(strings.Split(list, ","), parts[i]) {
+				x.y.Properties[key] = strings.TrimPrefix(list+","+parts[i], ",")
+			}
+		}
+	}
+	list := &x.y.Allocations.Queues
+	for _, part := range parts[1:] {
+		i := slices.IndexFunc(*list, func(q model.AllocationQueue) bool { return q.Name == part })
+		if i < 0 {
+			i = len(*list)
+			*list = append(*list, model.AllocationQueue{Name: part, Settings: map[string]string{}})
+		}
+		if part == parts[len(parts)-1] {
+			x.queueKeys(t, path, &(*list)[i])
+			break
+		}
+		list = &(*list)[i].Queues
+	}
+	t.done()
+}
+
+// queueKeys reads the settings of a queue, which have - in place of _ for the capacity
+// scheduler.
+func (x *yarnTable) queueKeys(t *table, path string, q *model.AllocationQueue) {
+	for _, key := range slices.Sorted(maps.Keys(t.values)) {
+		if key == "name" {
+			continue
+		}
+		v, _ := t.ask(key)
+		text := textOf(v)
+		place := placed{value: text, file: x.table.file, line: t.line(key)}
+		switch x.y.Policy {
+		case "capacity":
+			full := capacityKey + path + "." + strings.ReplaceAll(key, "_", "-")
+			if key == "disable_preemption" {
+				full = capacityKey + path + "." + key
+			}
+			x.y.Properties[full], x.files[full] = text, place
+		case "fair":
+			if !slices.Contains(settingsOfQueues, key) {
+				t.failf(key, "unknown setting of a queue%s", didYouMean(key, settingsOfQueues))
+			}
+			q.Settings[key], x.queues["queue "+path+": "+key] = text, place
+		default:
+			t.failf(key, "the scheduler yarn-fifo has no queues")
+		}
+	}
+}
+
+// check makes the scheduler and submits a job of each user to each queue, so that what
+// the ResourceManager would refuse is refused here. It warns of settings that nothing
+// reads.
+func (x *yarnTable) check(q *model.WhatIf) {
+	if len(x.problems) > 0 {
+		return
+	}
+	unread, err := policy.Check(q)
+	if err != nil {
+		var refused *policy.Refused
+		place, known := placed{}, false
+		if errors.As(err, &refused) {
+			if place, known = x.files[refused.Key]; !known {
+				place, known = x.queues[refused.Key]
+			}
+		}
+		if known {
+			x.failIn(place.file, place.line, "%v", err)
+		} else {
+			x.fail(x.line("name"), "%s: %v", x.path, err)
+		}
+		return
+	}
+	for _, key := range unread {
+		value := x.y.Properties[key]
+		if inert.MatchString(key) || value == "" || strings.HasSuffix(key, ".state") && value == "RUNNING" {
+			continue
+		}
+		at := ""
+		if place := x.files[key]; place.file != "" {
+			at = fmt.Sprintf("%s:%d: ", place.file, place.line)
+		}
+		x.warn("%s%s has no effect: it is of no queue, or not simulated", at, key)
+	}
+}
+
+// inert are settings of capacity-scheduler.xml that the policy does not read although
+// nothing is lost: who may submit, limits of lifetime, and mappings, which the scenario
+// reads.
+var inert = regexp.MustCompile(`\.acl_|-lifetime$|\.fail-fast$|-mappings`)
+
+// yarnCosts are the fixed times of a cluster on YARN. No source states them for a
+// cluster at large.
+var yarnCosts = model.YARNCosts{
+	AMLaunch: 3 * time.Second, AMExit: 100 * time.Millisecond, Exit: 300 * time.Millisecond, Kill: 250 * time.Millisecond,
+	JobCommit: 300 * time.Millisecond, TaskAbort: 50 * time.Millisecond,
+}
+
+// readCosts reads the fixed times of [cluster.costs] that only YARN has, and takes the
+// others from the costs of any cluster: cleanup is the commit of a job, task_cleanup the
+// abort of a task.
+func (x *yarnTable) readCosts(cluster *table, common *model.Costs) {
+	in := cluster.inner("costs")
+	c := &x.y.Costs
+	*c = yarnCosts
+	for _, cost := range []struct {
+		key string
+		at  *time.Duration
+	}{{"am_launch", &c.AMLaunch}, {"am_exit", &c.AMExit}, {"exit", &c.Exit}, {"kill", &c.Kill}} {
+		if !in.has(cost.key) {
+			x.assume("%s = %v", join(in.path, cost.key), *cost.at)
+		}
+		*cost.at = in.duration(cost.key, *cost.at)
+	}
+	c.JobCommit, c.TaskAbort = common.Cleanup, common.TaskCleanup
+}
+
+// readResource reads the memory and virtual cores of a node.
+func (t clusterTable) readResource(in *table, usual model.Resource) model.Resource {
+	const mib = 1 << 20
+	r := model.Resource{
+		MemoryMiB: in.size("memory", usual.MemoryMiB*mib) / mib,
+		VCores:    int64(in.integer("vcores", int(usual.VCores), 1, unlimited)),
+	}
+	if r.MemoryMiB < 1 {
+		in.want("memory", r.MemoryMiB, "at least 1 MiB")
+	}
+	return r
+}
+
+// resourceOf returns the memory and virtual cores that the configuration gives a node.
+func (t clusterTable) resourceOf(conf workload.Conf) model.Resource {
+	whole := func(key, property string) int64 {
+		n, err := conf.Whole(property)
+		if _, told := conf.Lookup(property); (err != nil || !told) && !t.has(key) && !t.eachGroup(key) {
+			t.assume("%s = %d (default of %s)", join(t.path, key), n, property)
+		}
+		return int64(n)
+	}
+	return model.Resource{
+		MemoryMiB: whole("memory", "yarn.nodemanager.resource.memory-mb"),
+		VCores:    whole("vcores", "yarn.nodemanager.resource.cpu-vcores"),
+	}
+}
+
+// noSlots refuses slots on YARN.
+func (t clusterTable) noSlots(in *table) {
+	for _, key := range []string{"map_slots", "reduce_slots", "shared_slots"} {
+		if in.has(key) {
+			in.failf(key, "Hadoop on YARN has no slots: want memory and vcores")
+			in.ask(key)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package scenarios
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+const (
+	twoNodes = `[cluster]
+hadoop = "3.3.6"
+nodes = 2
+`
+	jobOfAnn = `
+[[job]]
+name = "a"
+user = "ann"
+maps = 2
+map_ms = 1000
+`
+	twoQueues = `<configuration>
+<property><name>yarn.scheduler.capacity.root.queues</name><value>etl,adhoc</value></property>
+<property><name>yarn.scheduler.capacity.root.etl.capacity</name><value>${share}</value></property>
+<property><name>share</name><value>60</value></property>
+<property><name>yarn.scheduler.capacity.root.adhoc.capacity</name><value>40</value></property>
+`
+	noQueue = "<configuration>\n"
+	ended   = "</configuration>\n"
+)
+
+func property(name, value string) string {
+	return "<property><name>" + name + "</name><value>" + value + "</value></property>\n"
+}
+
+// scenarioOnYARN reads a scenario with the files beside it.
+func scenarioOnYARN(t *testing.T, text string, files map[string]string, set ...string) (*Scenario, string) {
+	t.Helper()
+	folder := t.TempDir()
+	files["s.toml"] = text
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Open(filepath.Join(folder, "s.toml"), set...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Scenario(1)
+	told := ""
+	if err != nil {
+		told = err.Error()
+	} else {
+		told = strings.Join(s.Warnings, "\n")
+	}
+	return s, strings.ReplaceAll(told, folder+string(filepath.Separator), "")
+}
+
+// Of the files of a cluster, what the ResourceManager refuses is refused with its line,
+// and what has no effect is told.
+func TestYARNFilesAreRefused(t *testing.T) {
+	const capacityFile = "[scheduler]\nfile = \"c.xml\"\n"
+	queue := func(key, value string) string { return property("yarn.scheduler.capacity."+key, value) }
+	for _, c := range []struct{ name, file, site, want string }{
+		{"sum", twoQueues + queue("root.adhoc.capacity", "50") + ended, "", `c.xml:2: yarn.scheduler.capacity.root.queues: got "etl,adhoc": want capacities that sum to 100, not to 110`},
+		{"maximum", twoQueues + queue("root.adhoc.maximum-capacity", "30") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.maximum-capacity: got "30": want at least the capacity`},
+		{"queue", twoQueues + ended, "", `s.toml:4: scheduler: job a: queue "default": want a leaf of the capacity scheduler's tree`},
+		{"unread", twoQueues + queue("queue-mappings", "u:ann:etl") + queue("root.etl.user-limit-factr", "2") + queue("root.etl.state", "RUNNING") + ended, "", "c.xml:7: yarn.scheduler.capacity.root.etl.user-limit-factr has no effect: it is of no queue, or not simulated"},
+		{"damaged", twoQueues, "", "c.xml:6: damaged XML: unexpected EOF"},
+		{"root", "<queues/>", "", "c.xml:1: <queues>: want <configuration> as the root element"},
+		{"include", noQueue + `<include href="other.xml"/>` + ended, "", "c.xml:2: <include>: other files are not included: want their properties here"},
+		{"final", noQueue + queue("root.default.capacity", "100") + property("yarn.nodemanager.resource.memory-mb", "1024") + ended,
+			noQueue + "<property><name>yarn.nodemanager.resource.memory-mb</name><value>4096</value><final>true</final></property>" + ended,
+			"c.xml:3: yarn.nodemanager.resource.memory-mb has no effect: it is final in yarn-site.xml:2"},
+		{"value", noQueue + ended, noQueue + property("yarn.scheduler.minimum-allocation-mb", "much") + ended, `yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb: got "much": want a whole number`},
+		{"too large", noQueue + ended, noQueue + property("yarn.scheduler.maximum-allocation-mb", "1024") + ended,
+			"s.toml:4: scheduler: job a: its ApplicationMaster asks for 1536 MiB and 1 vcores: the largest container has 1024 MiB and 4 vcores (yarn.scheduler.maximum-allocation-mb, -vcores and the largest node)"},
+	} {
+		files := map[string]string{"c.xml": c.file}
+		if c.site != "" {
+			files["yarn-site.xml"] = c.site
+		}
+		_, got := scenarioOnYARN(t, twoNodes+capacityFile+jobOfAnn, files)
+		if got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// The queue of each job by the mappings of the CapacityScheduler and the rules of the
+// FairScheduler.
+func TestYARNPlacement(t *testing.T) {
+	const users = `
+[scheduler]
+file = "q.xml"
+groups = { ann = ["staff", "night"], bob = ["guests"] }
+`
+	jobs := jobOfAnn + strings.ReplaceAll(jobOfAnn, `"a"
+user = "ann"`, `"b"
+user = "bob"`) + strings.ReplaceAll(jobOfAnn, `"a"
+user = "ann"`, `"c"
+user = "eve"
+queue = "etl"`)
+	mapped := func(more string) string { return twoQueues + more + ended }
+	allocations := func(rules string) string {
+		return `<allocations><queue name="staff"/><queue name="night"/><queue name="etl"/><queuePlacementPolicy>` + rules + `</queuePlacementPolicy></allocations>`
+	}
+	const mappings, override = "yarn.scheduler.capacity.queue-mappings", "yarn.scheduler.capacity.queue-mappings-override.enable"
+	for _, c := range []struct{ name, file, want string }{
+		{"users", mapped(property(mappings, "u:ann:etl, u:bob:adhoc, u:eve:adhoc")), "etl adhoc etl"},
+		{"groups", mapped(property(mappings, "g:guests:adhoc,g:night:etl")), "etl adhoc etl"},
+		{"override", mapped(property(mappings, "u:eve:adhoc,u:%user:etl") + property(override, "true")), "etl etl adhoc"},
+		{"rules", allocations(`<rule name="specified"/><rule name="primaryGroup" create="false"/><rule name="default" queue="night"/>`), "root.staff root.night root.etl"},
+		{"secondary", allocations(`<rule name="secondaryGroupExistingQueue"/><rule name="user"/>`), "root.night root.bob root.eve"},
+		{"nested", allocations(`<rule name="nestedUserQueue"><rule name="default" queue="staff"/></rule>`), "root.staff.ann root.staff.bob root.staff.eve"},
+		{"reject", allocations(`<rule name="specified"/><rule name="reject"/>`), "q.xml:1: no rule places job a of user ann: the ResourceManager rejects it"},
+	} {
+		s, told := scenarioOnYARN(t, twoNodes+users+jobs, map[string]string{"q.xml": c.file})
+		got := told
+		if s != nil {
+			var queues []string
+			for _, j := range s.Runs[0].Question.Jobs {
+				queues = append(queues, j.Queue)
+			}
+			got = strings.Join(queues, " ")
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A cluster on YARN has memory and vcores in place of slots, from the scenario, the
+// configuration or a group, and properties of its files under those of [conf].
+func TestYARNCluster(t *testing.T) {
+	site := noQueue + property("yarn.nodemanager.resource.memory-mb", "4096") + property("mapreduce.map.memory.mb", "2048") + ended
+	s, told := scenarioOnYARN(t, `[cluster]
+hadoop = "3.3.6"
+vcores = 6
+[[cluster.group]]
+count = 1
+[[cluster.group]]
+count = 2
+memory = "10 GiB"
+vcores = 3
+[scheduler]
+sites = ["yarn-site.xml"]
+[conf]
+"mapreduce.reduce.memory.mb" = 3072
+[[job]]
+name = "etl"
+queue = "etl"
+maps = 2
+map_ms = 1000
+[[job]]
+name = "service"
+application = "fixed"
+[[job.container]]
+count = 3
+memory = "2 GiB"
+duration = "1m"
+`, map[string]string{"yarn-site.xml": site})
+	if told != "" {
+		t.Fatal(told)
+	}
+	q := &s.Runs[0].Question
+	if got := fmt.Sprint(q.Cluster.Nodes[0].Resource, q.Cluster.Nodes[1].Resource, q.Lanes()); got != "{4096 6} {10240 3} [2 6 6]" {
+		t.Errorf("nodes and lanes: %s", got)
+	}
+	if got := fmt.Sprint(q.Jobs[1].Containers); got != "[{1 2048 1 [1m0s 1m0s 1m0s] []}]" {
+		t.Errorf("containers: %s", got)
+	}
+	if got := q.YARN.Properties["yarn.scheduler.capacity.root.queues"] + " " + q.YARN.Properties["yarn.scheduler.capacity.root.etl.capacity"]; got != "default,etl 50" {
+		t.Errorf("queues of the jobs: %s", got)
+	}
+	if q.Scheduler.Name != "yarn-capacity" || q.YARN.Policy != "capacity" {
+		t.Errorf("scheduler %s, policy %s", q.Scheduler.Name, q.YARN.Policy)
+	}
+	r, _ := model.FindRelease("3.3.6")
+	if size, err := r.YARN.TaskSize(q.Jobs[0].Conf, 0); err != nil || size.MemoryMiB != 2048 {
+		t.Errorf("map of %v: %v", size, err)
+	}
+	for _, c := range [][2]string{
+		{`cluster.map_slots=2`, "--set cluster.map_slots=2: cluster.map_slots: Hadoop on YARN has no slots: want memory and vcores"},
+		{`change.0.at="1h"`, "s.toml: change: the scheduler of a cluster on YARN does not change in a run"},
+		{`scheduler.name=fifo`, `--set scheduler.name=fifo: scheduler.name: "fifo": want one of yarn-capacity, yarn-fair, yarn-fifo`},
+	} {
+		if _, got := scenarioOnYARN(t, twoNodes+jobOfAnn, map[string]string{}, c[0]); got != c[1] {
+			t.Errorf("got %s, want %s", got, c[1])
+		}
+	}
+}
+
+// The heap of a task gives its container's memory from 3.0 on, if nothing else does.
+func TestYARNSizeOfHeap(t *testing.T) {
+	for _, c := range []struct {
+		release, opts string
+		want          int64
+	}{{"3.3.6", "-Xmx1000m", 1250}, {"3.3.6", "-Xms1g -Xmx2g", 2560}, {"3.3.6", "", 1024}, {"2.7.7", "-Xmx1000m", 1024}} {
+		s, _ := scenarioOnYARN(t, strings.Replace(twoNodes, "3.3.6", c.release, 1)+"[conf]\n\"mapreduce.map.java.opts\" = \""+c.opts+"\"\n"+jobOfAnn, map[string]string{})
+		r, _ := model.FindRelease(c.release)
+		if size, err := r.YARN.TaskSize(s.Runs[0].Question.Jobs[0].Conf, 0); err != nil || size.MemoryMiB != c.want {
+			t.Errorf("%s %s: %v, %v: want %d MiB", c.release, c.opts, size, err, c.want)
+		}
+	}
+}
