@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // table is one file of a diagnosis.
@@ -34,6 +36,10 @@ var tables = []table{
 	}, (*Diagnosis).findingRows},
 }
 
+// named are the columns of names, which are written as in every other table, so that the
+// tables join.
+var named = map[string]bool{"job": true, "node": true, "task": true, "tasks": true, "attempt": true, "by": true, "subject": true, "name": true, "vertex": true}
+
 // JSONName is the file with the findings and the unknown values.
 const JSONName = "diagnosis.json"
 
@@ -44,8 +50,12 @@ func (d *Diagnosis) Write(create func(name string) (io.WriteCloser, error)) erro
 			out := csv.NewWriter(w)
 			out.Write(t.columns)
 			t.rows(d, func(cells ...string) {
-				for i := range cells {
-					cells[i] = plain(cells[i])
+				for i, column := range t.columns {
+					if named[column] {
+						cells[i] = workload.Escape(cells[i])
+					} else {
+						cells[i] = workload.Printable(cells[i])
+					}
 				}
 				out.Write(cells)
 			})
@@ -69,21 +79,6 @@ func writeFile(create func(string) (io.WriteCloser, error), name string, write f
 		return err
 	}
 	return w.Close()
-}
-
-// plain replaces control characters, and prevents a spreadsheet from reading a
-// name as a formula.
-func plain(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '?'
-		}
-		return r
-	}, s)
-	if s != "" && strings.ContainsRune("=@+", rune(s[0])) {
-		s = "'" + s
-	}
-	return s
 }
 
 func whole(n int) string { return strconv.Itoa(n) }
@@ -254,7 +249,10 @@ func (d *Diagnosis) WriteJSON(w io.Writer) error {
 	if d.Together != nil && !math.IsNaN(d.Together.Gain) {
 		out.Together = &d.Together.Gain
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	text, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(workload.VisibleJSON(text), '\n'))
+	return err
 }

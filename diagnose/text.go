@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // width of the terminal that the text is written for.
@@ -119,11 +121,11 @@ func (d *Diagnosis) Conclusion() string {
 // of names the jobs in which the cause of a finding was found with the same outcome.
 func (d *Diagnosis) of(f *Finding) string {
 	const named = 2
-	jobs := []string{plain(f.Job)}
+	jobs := []string{workload.Printable(f.Job)}
 	for i := range d.Findings {
 		g := &d.Findings[i]
 		same := g.Rule == f.Rule && g.Node == f.Node && g.Device == f.Device && g.Receipt.Outcome == f.Receipt.Outcome
-		if job := plain(g.Job); same && !slices.Contains(jobs, job) {
+		if job := workload.Printable(g.Job); same && !slices.Contains(jobs, job) {
 			jobs = append(jobs, job)
 		}
 	}
@@ -139,12 +141,14 @@ func (d *Diagnosis) of(f *Finding) string {
 
 func (f *Finding) headline() string {
 	if where := f.where(); where != "" {
-		return plain(f.Cause + " on " + where)
+		return workload.Printable(f.Cause + " on " + where)
 	}
-	return plain(f.Cause)
+	return workload.Printable(f.Cause)
 }
 
-func (f *Finding) where() string { return strings.TrimSpace(plain(f.Node + " " + f.Device)) }
+func (f *Finding) where() string {
+	return strings.TrimSpace(workload.Printable(f.Node + " " + f.Device))
+}
 
 func (f *Finding) gain() string {
 	if f.Receipt.Pairs == 0 {
@@ -155,7 +159,7 @@ func (f *Finding) gain() string {
 
 // text writes the ledger of one job, the largest accounts first.
 func (j *JobDiagnosis) text(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%s\n", cut(fmt.Sprintf("job %s: %s", plain(j.ID), seconds(j.Finish-j.Submit)), width))
+	fmt.Fprintf(b, "\n%s\n", cut(fmt.Sprintf("job %s: %s", workload.Printable(j.ID), seconds(j.Finish-j.Submit)), width))
 	type account struct {
 		name string
 		of   Account
@@ -235,7 +239,7 @@ func (d *Dataflow) text(b *strings.Builder) {
 			first = first && (before.vertex != s.vertex || before.class != s.class || before.kind != s.kind)
 		}
 		if first {
-			fmt.Fprintf(b, "%-8s %-29s %-5s %4.0f %%  %s\n", cut(plain(s.vertex), 8), cut(plain(s.class), 29), s.kind, 100*s.share, cutFront(plain(s.name), 27))
+			fmt.Fprintf(b, "%-8s %-29s %-5s %4.0f %%  %s\n", cut(workload.Printable(s.vertex), 8), cut(workload.Printable(s.class), 29), s.kind, 100*s.share, cutFront(workload.Printable(s.name), 27))
 		}
 	}
 }
@@ -263,7 +267,7 @@ func cut(s string, n int) string {
 // line writes a text, indented, in lines of the terminal's width.
 func line(b *strings.Builder, indent int, text string) {
 	at := 0
-	for _, word := range strings.Fields(plain(text)) {
+	for _, word := range strings.Fields(workload.Printable(text)) {
 		word = cut(word, width-indent)
 		n := len([]rune(word))
 		switch {

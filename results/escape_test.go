@@ -16,7 +16,7 @@ import (
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if text.LooksEscaped(s[i:]) {
+		if workload.LooksEscaped(s[i:]) {
 			b.WriteByte(hexValue(s[i+2])<<4 | hexValue(s[i+3]))
 			i += 3
 		} else {

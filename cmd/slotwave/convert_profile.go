@@ -76,7 +76,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 	case k.quiet && !k.json:
 		return nil
 	case k.json:
-		return study.Internal(trace.WriteProfilesJSON(a.stdout, each))
+		return study.Internal(trace.WriteProfilesJSON(a.data(), each))
 	}
 	var text bytes.Buffer
 	err := each(func(x *workload.Profile) error {
@@ -164,7 +164,7 @@ func (a *app) statistics(c *cobra.Command, args []string, each func(func(*worklo
 			return err
 		}
 		if k.to.out == "" {
-			return study.Internal(write(a.stdout))
+			return study.Internal(write(a.data()))
 		}
 		return a.deliver(c, args, &k.to, []part{{"statistics.json", write}}, resultdir.Manifest{Scenario: "statistics", Seed: 1})
 	})

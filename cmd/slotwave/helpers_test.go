@@ -3,6 +3,9 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
+	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -27,4 +30,16 @@ func verb(t *testing.T, args ...string) string {
 		t.Fatalf("%q: exit %d: %s", args, code, errs)
 	}
 	return out
+}
+
+// resealed corrects the checksum of a file of a result that a test has changed.
+func resealed(t *testing.T, folder, file string) {
+	t.Helper()
+	sum, err := resultdir.SumFile(filepath.Join(folder, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := regexp.MustCompile(`("name": "` + regexp.QuoteMeta(file) + `",\s*"size_bytes": )\d+(,\s*"sha256": ")[0-9a-f]+`)
+	manifest := filepath.Join(folder, resultdir.ManifestName)
+	writeFile(t, manifest, entry.ReplaceAllString(read(t, manifest), fmt.Sprintf("${1}%d${2}%s", sum.Size, sum.SHA256)))
 }

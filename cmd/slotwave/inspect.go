@@ -38,7 +38,7 @@ attempts and of the slots in use, as run does.`,
 				}
 			}
 			if asJSON {
-				return study.Internal(found.WriteJSON(a.stdout))
+				return study.Internal(found.WriteJSON(a.data()))
 			}
 			return a.show(&asked{out: to.out, verbose: true}, found.WriteText, nil, "run", args[0])
 		},

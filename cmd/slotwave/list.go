@@ -80,7 +80,7 @@ func showCommand(a *app) *cobra.Command {
 				all := slices.Concat(scenarios.List(), scenarios.Platforms(), scenarios.Profiles())
 				return fmt.Errorf("unknown scenario, platform or profile %q%s", args[0], input.Suggest(args[0], all))
 			}
-			_, err := io.WriteString(a.stdout, text)
+			_, err := io.WriteString(a.data(), text)
 			return err
 		},
 	}

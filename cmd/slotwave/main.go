@@ -2,16 +2,19 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -19,6 +22,7 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
 )
 
 func main() {
@@ -80,12 +84,55 @@ func (c coded) Unwrap() error { return c.error }
 // need not check.
 type printer struct {
 	io.Writer
-	err error
+	err  error
+	part []byte // of a character whose rest has not been written yet
 }
 
+// Write writes text. Whatever could control a terminal is escaped, but for the colours of
+// slotwave's own headings.
 func (p *printer) Write(b []byte) (int, error) {
-	n, err := p.Writer.Write(b)
+	text := append(p.part, b...)
+	whole := len(text)
+	for k := 1; k < utf8.UTFMax && k <= len(text); k++ {
+		if utf8.RuneStart(text[len(text)-k]) {
+			if !utf8.FullRune(text[len(text)-k:]) {
+				whole -= k
+			}
+			break
+		}
+	}
+	p.part = bytes.Clone(text[whole:])
+	var shown []byte
+	for text = text[:whole]; len(text) > 0; {
+		next := headings.FindIndex(text)
+		if next == nil || !terminal(p.Writer) {
+			next = []int{len(text), len(text)}
+		}
+		shown = append(append(shown, workload.Visible(text[:next[0]])...), text[next[0]:next[1]]...)
+		text = text[next[1]:]
+	}
+	_, err := p.Writer.Write(shown)
 	p.err = cmp.Or(p.err, err)
+	return len(b), err
+}
+
+// headings are the colours of text.Writer.
+var headings = regexp.MustCompile("\x1b\\[(0|1|33)m")
+
+// data is the standard output for a table or document as it is in a file.
+func (a *app) data() io.Writer {
+	if p, ok := a.stdout.(*printer); ok {
+		return raw{p}
+	}
+	return a.stdout
+}
+
+// raw writes to a printer as it is.
+type raw struct{ *printer }
+
+func (r raw) Write(b []byte) (int, error) {
+	n, err := r.Writer.Write(b)
+	r.err = cmp.Or(r.err, err)
 	return n, err
 }
 
@@ -161,6 +208,7 @@ of your choice, for recorded or synthetic workloads.
 		Version:       versionLine(),
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
+	root.PersistentPreRunE = a.readsWhole
 	root.CompletionOptions.HiddenDefaultCmd = true
 	for _, g := range []struct {
 		id, title string
@@ -191,6 +239,29 @@ of your choice, for recorded or synthetic workloads.
 	}
 	plainUsage(root)
 	return root
+}
+
+// readsWhole refuses arguments that are results of slotwave with a changed table or
+// document: figures from half of a disk error look like any other. With --force it warns.
+func (a *app) readsWhole(c *cobra.Command, args []string) error {
+	if c.Name() == "validate" { // which checks all that it can tell
+		return nil
+	}
+	var errs []error
+	for _, path := range args {
+		if err := resultdir.Unchanged(path); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	err := errors.Join(errs...)
+	if force := c.Flags().Lookup("force"); err != nil && force != nil && force.Changed {
+		a.warn(strings.Split(err.Error(), "\n"))
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w\nthe result is not as slotwave wrote it: want it whole, or without manifest.json to read the files as they are", err)
+	}
+	return nil
 }
 
 // help shows the page of a verb or a topic, or a word of the glossary.

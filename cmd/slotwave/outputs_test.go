@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -130,4 +131,43 @@ func TestValidateResult(t *testing.T) {
 	if code != exitInput || stdout != "" || !strings.Contains(stderr, "attempts.csv: changed") || !strings.Contains(stderr, "jobs.csv") {
 		t.Errorf("exit code %d, %q, %q: want both names", code, stdout, stderr)
 	}
+}
+
+// A verb that reads a result refuses it once a byte of a table has changed, names the
+// table, and reads it as it is with --force or without the manifest. An edited picture
+// and a removed file are not damage.
+func TestVerbsRefuseDamagedResults(t *testing.T) {
+	t.Chdir(t.TempDir())
+	verb(t, "run", "two-jobs", "--quiet", "--out", "r")
+	verb(t, "run", "two-jobs", "--quiet", "--set", "scheduler.name=fifo", "--out", "whole")
+	writeFile(t, "r/slots.png", "mine")
+	if err := os.Remove("r/resources.csv"); err != nil {
+		t.Fatal(err)
+	}
+	readers := [][]string{
+		{"run", "r", "--out", "again", "--force", "--quiet"}, {"compare", "whole", "r"}, {"diagnose", "r", "--verify", "off"}, {"explain", "r", "--at", "10s", "--node", "node1"},
+		{"report", "r", "--out", "r.html", "--force"}, {"inspect", "r"}, {"inspect", "r/attempts.csv"}, {"convert", "r", "--to", "csv", "--out", "converted", "--force"},
+	}
+	for _, w := range readers {
+		if code, _, errs := call("", w...); code != exitDone {
+			t.Errorf("%q of the whole result: exit %d: %s", w, code, errs)
+		}
+	}
+	table := read(t, "r/attempts.csv")
+	at := strings.LastIndex(table, "0")
+	writeFile(t, "r/attempts.csv", table[:at]+"1"+table[at+1:])
+	for _, w := range readers {
+		forced := slices.Contains(w, "--force")
+		code, _, errs := call("", w...)
+		if want := map[bool]int{true: exitDone, false: exitInput}[forced]; code != want || !strings.Contains(errs, "attempts.csv: changed") {
+			t.Errorf("%q of the damaged result: exit %d, %s: want %d and the table", w, code, errs, want)
+		}
+	}
+	if code, _, errs := call("", "convert", "r", "--to", "csv", "--out", "new"); code != exitInput || isDir("new") {
+		t.Errorf("convert: exit %d, %s: want nothing written", code, errs)
+	}
+	if err := os.Remove("r/manifest.json"); err != nil {
+		t.Fatal(err)
+	}
+	verb(t, "inspect", "r")
 }

@@ -61,7 +61,7 @@ func (a *app) bench(platform string, k *benching) error {
 		return err
 	}
 	if k.out == "" {
-		return study.Internal(profile.Write(a.stdout))
+		return study.Internal(profile.Write(a.data()))
 	}
 	if err := keepFile(k.out, k.force, profile.Write); err != nil {
 		return err

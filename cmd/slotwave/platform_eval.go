@@ -92,7 +92,7 @@ func (a *app) eval(name string) error {
 	if err != nil {
 		return err
 	}
-	out := json.NewEncoder(a.stdout)
+	out := json.NewEncoder(a.data())
 	out.SetIndent("", "  ")
 	return study.Internal(out.Encode(answer))
 }

@@ -90,6 +90,7 @@ func TestProgramsOfOneName(t *testing.T) {
 	verb(t, "run", scenario, "--quiet", "--out", run)
 	jobs := filepath.Join(run, results.JobsName)
 	writeFile(t, jobs, strings.NewReplacer("sorting-1,sorting,", "sorting-1,sorting-2,", "sorting-2,sorting,", "sorting-2,,").Replace(read(t, jobs)))
+	resealed(t, run, results.JobsName)
 	found := filepath.Join(dir, "found")
 	verb(t, "convert", run, "--to", "profile", "--on", scenario, "--out", found)
 	files, err := filepath.Glob(filepath.Join(found, "*.toml"))

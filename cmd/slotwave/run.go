@@ -314,7 +314,7 @@ func (a *app) commit(d *resultdir.Dir, s *study.Study, arguments []string, read 
 
 func (a *app) warn(warnings []string) {
 	for _, w := range warnings {
-		fmt.Fprintf(a.stderr, "warning: %s\n", printable(w))
+		fmt.Fprintf(a.stderr, "warning: %s\n", text.Printable(w))
 	}
 }
 

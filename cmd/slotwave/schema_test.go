@@ -52,6 +52,7 @@ func TestNewerResultsAreRefused(t *testing.T) {
 		writeFile(t, name, strings.Replace(read(t, name), "slotwave/"+kind+"/1", "slotwave/"+kind+"/99", 1))
 		manifest := filepath.Join(dir, resultdir.ManifestName)
 		writeFile(t, manifest, strings.Replace(read(t, manifest), `"version": "0.1.0"`, `"version": "7.5.0"`, 1))
+		resealed(t, dir, results.SummaryName)
 		for _, args := range readers(t, dir) {
 			code, _, stderr := call("", args...)
 			if want := "use the slotwave 7.5.0 that wrote the file, or a newer one"; code != exitInput || !strings.Contains(stderr, want) || !strings.Contains(stderr, file) {

@@ -24,7 +24,7 @@ func (a *app) show(k *asked, write func(io.Writer, bool) error, json func(io.Wri
 	case k.quiet && !k.json:
 		return nil
 	case k.json:
-		return study.Internal(json(a.stdout))
+		return study.Internal(json(a.data()))
 	}
 	var full strings.Builder
 	if err := write(&full, text.UseColour(terminal(a.stdout))); err != nil {

@@ -124,7 +124,7 @@ for example with split, and simulate each file with "slotwave sweep work".`,
 			if err != nil {
 				return err
 			}
-			return s.Plan(a.stdout, resultdir.ReadBuild(version, ""))
+			return s.Plan(a.data(), resultdir.ReadBuild(version, ""))
 		},
 	}
 	k.ask(c)
@@ -151,7 +151,7 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 				if len(args) > 0 || k.out != "" {
 					return errors.New("--stdin: got a file or --out too: want the points from standard input and the rows on standard output")
 				}
-				return sweep.Stream(a.stdin, a.stdout, k.Workers, resultdir.ReadBuild(version, ""), a.stderr)
+				return sweep.Stream(a.stdin, a.data(), k.Workers, resultdir.ReadBuild(version, ""), a.stderr)
 			}
 			if len(args) == 0 {
 				return errors.New("want SHARD, or --stdin")

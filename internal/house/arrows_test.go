@@ -40,7 +40,7 @@ var arrows = map[string][]string{
 	"results/points":          {"model", "model/fit", "results/figure", "results/resultdir", "results/spool", "results/text", "workload"},
 	"results/resultdir":       {"workload"},
 	"results/spool":           {},
-	"results/text":            {},
+	"results/text":            {"workload"},
 	"scenarios":               {"model", "model/platform", "model/taskplan", "scheduler", "scheduler/yarn", "workload", "workload/trace"},
 	"scheduler":               {"model", "model/analytic", "workload"},
 	"scheduler/schedulertest": {"model", "model/analytic", "scheduler", "workload"},

@@ -1,6 +1,7 @@
 package resultdir
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -127,10 +128,15 @@ func (m Manifest) encode(w io.Writer) error {
 // WriteJSON writes a document for people and programs: indented, with <
 // unescaped.
 func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(workload.VisibleJSON(b.Bytes()))
+	return err
 }
 
 func readManifest(path string) (Manifest, error) {
@@ -212,4 +218,31 @@ func Verify(dir string, files []FileSum) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Unchanged refuses a path of a result whose content is not what the manifest of the
+// result says: a folder by its tables and documents, or one of its files. Pictures may
+// have been edited and files removed. Everything else passes, such as a folder without a
+// manifest; a manifest of a newer version is left to who reads the result.
+func Unchanged(path string) error {
+	const above = 2 // folders in which a run of several may lie
+	dir, within := path, "."
+	for range above + 1 {
+		name := filepath.Join(dir, ManifestName)
+		content, err := os.ReadFile(name)
+		if err == nil && bytes.Contains(content, []byte(`"slotwave/`+workload.ManifestSchema.Kind+"/")) {
+			var m Manifest
+			if err := json.Unmarshal(content, &m); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return Verify(dir, slices.DeleteFunc(m.Outputs, func(f FileSum) bool {
+				_, err := os.Stat(filepath.Join(dir, f.Name))
+				picture := slices.Contains([]string{".png", ".svg", ".pdf"}, filepath.Ext(f.Name))
+				return err != nil || picture || within != "." && f.Name != within && !strings.HasPrefix(f.Name, within+"/")
+			}))
+		}
+		within = filepath.ToSlash(filepath.Join(filepath.Base(dir), within))
+		dir = filepath.Dir(dir)
+	}
+	return nil
 }

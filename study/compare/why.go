@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -17,6 +16,7 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
@@ -360,11 +360,7 @@ func otherOffer(pair *[2]whyRun, job string) *OtherOffer {
 }
 
 // WriteJSON writes the comparison.
-func (w *Why) WriteJSON(to io.Writer) error {
-	out := json.NewEncoder(to)
-	out.SetIndent("", "  ")
-	return out.Encode(w)
-}
+func (w *Why) WriteJSON(to io.Writer) error { return resultdir.WriteJSON(to, w) }
 
 // mostShown is how many jobs that gain, jobs that lose, and jobs that hold slots the
 // text shows.

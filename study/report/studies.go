@@ -40,7 +40,10 @@ func studyAt(folder string) (*Study, error) {
 		return nil, nil
 	}
 	m, err := resultdir.ReadManifest(folder)
-	if err != nil || len(m.Arguments) == 0 || tables[m.Arguments[0]] == "" {
+	if len(m.Arguments) == 0 || tables[m.Arguments[0]] == "" {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	table := tables[m.Arguments[0]]

@@ -113,6 +113,9 @@ type sweepRun struct {
 	sweep    *Sweep
 	journal  *Journal
 	next     func() (task, error, bool) // of the tasks of a round
+	taken    int                        // tasks of the round
+	ended    map[int][]byte             // rows of tasks, by their place in the round, that wait for those before them
+	written  int                        // rows of the round
 	failed   bool
 	status   study.SweepStatus
 	progress study.SweepProgress // may be nil
@@ -122,7 +125,7 @@ type sweepRun struct {
 func (x *sweepRun) round(points iter.Seq[int], workers int) error {
 	next, stop := iter.Pull2(x.sweep.missing(points))
 	defer stop()
-	x.next = next
+	x.next, x.taken, x.written, x.ended = next, 0, 0, map[int][]byte{}
 	var group errgroup.Group
 	for range workers {
 		group.Go(x.work)
@@ -133,7 +136,7 @@ func (x *sweepRun) round(points iter.Seq[int], workers int) error {
 // work simulates one task after the other until none is left or one fails.
 func (x *sweepRun) work() error {
 	for {
-		t, ok, err := x.take()
+		t, place, ok, err := x.take()
 		if !ok {
 			return err
 		}
@@ -143,28 +146,34 @@ func (x *sweepRun) work() error {
 		if err == nil {
 			line, err = encode(finishedRow(t, r))
 		}
-		if err := x.end(t, r, line, time.Since(began), err); err != nil {
+		if err := x.end(t, place, r, line, time.Since(began), err); err != nil {
 			return err
 		}
 	}
 }
 
-func (x *sweepRun) take() (t task, ok bool, err error) {
+// take returns the next task and its place in the round.
+func (x *sweepRun) take() (t task, place int, ok bool, err error) {
 	x.sweep.lock.Lock()
 	defer x.sweep.lock.Unlock()
 	if x.failed {
-		return t, false, nil
+		return t, 0, false, nil
 	}
 	t, err, ok = x.next()
-	return t, ok && err == nil, err
+	x.taken++
+	return t, x.taken - 1, ok && err == nil, err
 }
 
-// end records a simulation. An error ends the work of all.
-func (x *sweepRun) end(t task, r points.Replication, line []byte, took time.Duration, err error) error {
+// end records a simulation. The journal gets rows in the order of their tasks, however
+// many work at a time. An error ends the work of all.
+func (x *sweepRun) end(t task, place int, r points.Replication, line []byte, took time.Duration, err error) error {
 	x.sweep.lock.Lock()
 	defer x.sweep.lock.Unlock()
-	if err == nil {
-		err = x.journal.add(line)
+	x.ended[place] = line
+	for err == nil && x.ended[x.written] != nil {
+		err = x.journal.add(x.ended[x.written])
+		delete(x.ended, x.written)
+		x.written++
 	}
 	if err == nil {
 		err = x.sweep.record(t, r, 0)

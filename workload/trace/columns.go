@@ -67,7 +67,7 @@ var attemptColumns = func() []attemptColumn {
 func (c *attemptColumn) cell(a *workload.Attempt) string {
 	switch {
 	case c.text != nil:
-		return c.text(a)
+		return workload.Escape(c.text(a))
 	case c.count != nil:
 		return countCell(*c.count(&a.Counters))
 	case c.span != nil:

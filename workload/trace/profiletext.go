@@ -14,7 +14,7 @@ import (
 // WriteProfileText writes a profile for people: the samples, the ratios and
 // costs under the keys of profile files, and the missing values.
 func WriteProfileText(w io.Writer, p *workload.Profile) error {
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", escapeCell(p.Name), workload.Counted(p.Runs, "run", "runs"), workload.Counted(p.Maps, "map", "maps"), workload.Counted(p.Reduces, "reduce", "reduces"))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", workload.Printable(p.Name), workload.Counted(p.Runs, "run", "runs"), workload.Counted(p.Maps, "map", "maps"), workload.Counted(p.Reduces, "reduce", "reduces"))
 	if n := p.FailedMaps + p.FailedReduces + p.KilledMaps + p.KilledReduces; n > 0 {
 		fmt.Fprintf(w, "failed attempts: %d of maps, %d of reduces; killed: %d of maps, %d of reduces\n", p.FailedMaps, p.FailedReduces, p.KilledMaps, p.KilledReduces)
 	}

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -444,40 +442,6 @@ func (t *table) count(name, text string) int64 {
 	return v
 }
 
-// escapeCell makes a text fit for one line of any table. It writes unprintable
-// bytes as \xHH, and also a backslash that would otherwise look like one.
-func escapeCell(s string) string {
-	clean := true
-	for i, r := range s {
-		clean = clean && r != utf8.RuneError && unicode.IsPrint(r) && (r != '\\' || !escapesByte(s[i:]))
-	}
-	if clean {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError || !unicode.IsPrint(r) || r == '\\' && escapesByte(s[i:]) {
-			for _, c := range []byte(s[i : i+size]) {
-				fmt.Fprintf(&b, `\x%02x`, c)
-			}
-		} else {
-			b.WriteString(s[i : i+size])
-		}
-		i += size
-	}
-	return b.String()
-}
-
-// escapesByte reports whether a text begins with \xHH.
-func escapesByte(s string) bool {
-	if len(s) < 4 || s[:2] != `\x` {
-		return false
-	}
-	_, err := strconv.ParseUint(s[2:4], 16, 8)
-	return err == nil
-}
-
 // unescapeCell undoes escapeCell.
 func unescapeCell(s string) string {
 	if !strings.Contains(s, `\x`) {
@@ -485,7 +449,7 @@ func unescapeCell(s string) string {
 	}
 	var b strings.Builder
 	for s != "" {
-		if escapesByte(s) {
+		if workload.LooksEscaped(s) {
 			c, _ := strconv.ParseUint(s[2:4], 16, 8)
 			b.WriteByte(byte(c))
 			s = s[4:]

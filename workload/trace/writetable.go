@@ -24,7 +24,7 @@ func writeAttempts(w io.Writer, h *workload.History) error {
 			t := &h.Jobs[i].Tasks[k]
 			for n := range t.Attempts {
 				for c := range attemptColumns {
-					row[c] = escapeCell(attemptColumns[c].cell(&t.Attempts[n].Attempt))
+					row[c] = attemptColumns[c].cell(&t.Attempts[n].Attempt)
 				}
 				out.Write(row)
 			}
@@ -73,7 +73,7 @@ func writeJobs(w io.Writer, h *workload.History) error {
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		row := []string{
-			escapeCell(j.ID), escapeCell(j.Name), escapeCell(j.User), escapeCell(j.Pool), escapeCell(j.Queue), j.Priority.String(), j.Outcome.String(),
+			workload.Escape(j.ID), workload.Escape(j.Name), workload.Escape(j.User), workload.Escape(j.Pool), workload.Escape(j.Queue), j.Priority.String(), j.Outcome.String(),
 			timeCell(j.Submit), timeCell(j.Launch), timeCell(j.Finish), countCell(int64(j.Maps)), countCell(int64(j.Reduces)),
 		}
 		for _, c := range totals {

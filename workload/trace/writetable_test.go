@@ -69,7 +69,7 @@ func TestCSVRoundTrip(t *testing.T) {
 // TestCellEscapes: names from traces may hold anything.
 func TestCellEscapes(t *testing.T) {
 	for _, name := range []string{"", "a,b\"c", "line\nbreak\r", "\x00\xff", "\\x41", "\\x4", "ünï\u202ecode", "a\\b"} {
-		cell := escapeCell(name)
+		cell := workload.Escape(name)
 		if strings.ContainsAny(cell, "\n\r\x00") || unescapeCell(cell) != name {
 			t.Errorf("%q became %q and then %q", name, cell, unescapeCell(cell))
 		}
