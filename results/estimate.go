@@ -23,7 +23,7 @@ func NewEstimate(values []float64) Estimate {
 	mean, half := fit.StudentInterval(values)
 	e.Mean = int64(math.Round(mean))
 	if e.N > 1 {
-		low, high := int64(math.Round(mean-half)), int64(math.Round(mean+half))
+		low, high := int64(math.Round(max(0, mean-half))), int64(math.Round(mean+half)) // no time is below 0
 		e.Low, e.High = &low, &high
 	}
 	return e

@@ -168,6 +168,9 @@ func (a *areaPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			sum[i] += v
 		}
 		line := a.over.outline(sum, a.unit, x, y)
+		if len(line) == 0 { // the run takes no time
+			return
+		}
 		var path vg.Path
 		path.Move(base[0])
 		for _, pt := range line {

@@ -85,7 +85,7 @@ func (r *Run) Mean() model.Prediction {
 	for k := range p.Jobs {
 		if e := NewEstimate(jobTimes(outcomes(k))); e.N == len(r.Predictions) {
 			j := &p.Jobs[k]
-			j.Low, j.High, j.Finish = time.Duration(max(0, *e.Low)), time.Duration(*e.High), j.Submit+time.Duration(e.Mean)
+			j.Low, j.High, j.Finish = time.Duration(*e.Low), time.Duration(*e.High), j.Submit+time.Duration(e.Mean)
 		}
 	}
 	p.Phases = slices.Clone(p.Phases)

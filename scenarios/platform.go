@@ -86,6 +86,9 @@ func (f *File) described(to *Scenario, folder, name string, names []string) (dat
 
 // parse reads a TOML text into a table with line numbers.
 func parse(data []byte, file string) (*table, error) {
+	if len(data) > mostTOML {
+		return nil, &Errors{File: file, all: []problem{{what: fmt.Sprintf("got %d MB: want a TOML file of at most %d MB; larger workloads are traces", len(data)>>20, mostTOML>>20)}}}
+	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	at, err := lines(text)
 	if p := (problem{}); errors.As(err, &p) {
@@ -101,6 +104,9 @@ func parse(data []byte, file string) (*table, error) {
 	}
 	return &table{report: &report{file: file, lines: at}, values: tree}, nil
 }
+
+// mostTOML is the largest scenario, study or profile: reading takes a second for some MB.
+const mostTOML = 16 << 20
 
 // provenance is the source of the values of a file.
 type provenance struct {

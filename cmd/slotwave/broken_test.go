@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,5 +196,28 @@ func TestTracedTasksWarn(t *testing.T) {
 		if code != exitDone || !strings.Contains(stderr, "--set "+setting+": "+want) {
 			t.Errorf("%s: exit code %d, want %q in\n%s", setting, code, want, stderr)
 		}
+	}
+}
+
+// Tasks that take no time end a run at time 0, with all its files; no interval of times
+// begins below 0; a TOML file of many MB is refused before it is read.
+func TestExtremesOfTime(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const job = "[cluster]\nnodes = 1\nmap_slots = 2\nreduce_slots = 1\nhadoop = \"ideal\"\n[[job]]\nname = \"a\"\nmaps = 4\nduration = %s\n"
+	writeFile(t, "none.toml", fmt.Sprintf(job, `{ dist = "constant", mean = "0s" }`))
+	verb(t, "run", "none.toml", "--quiet", "--out", "none")
+	if !isFile("none/slots.png") || !isFile("none/execution.svg") {
+		t.Error("a run of no time lacks its pictures")
+	}
+	writeFile(t, "wide.toml", fmt.Sprintf(job, `{ dist = "lognormal", mean = "20s", sd = "200s" }`))
+	verb(t, "run", "wide.toml", "--quiet", "--replications", "3", "--set", "plots=none", "--out", "wide")
+	for _, name := range []string{"wide/summary.json", "wide/jobs.csv", "wide/summary.csv"} {
+		if text := read(t, name); strings.Contains(text, `"low_ns": -`) || strings.Contains(text, ",-") {
+			t.Errorf("%s has a time below 0: %s", name, text)
+		}
+	}
+	writeFile(t, "large.toml", "title = \""+strings.Repeat("x", 17<<20)+"\"\n")
+	if code, _, errs := call("", "run", "large.toml"); code != exitInput || !strings.Contains(errs, "large.toml: got 17 MB: want a TOML file of at most 16 MB") {
+		t.Errorf("17 MB of TOML: exit %d, %.200s", code, errs)
 	}
 }

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // The branches of a fork are the run as it is, and the run of a scenario in which
@@ -88,6 +92,64 @@ func TestChangeKeys(t *testing.T) {
 		}
 		if code, _, stderr := call("", args...); code != exitInput || !strings.Contains(stderr, c.want) {
 			t.Errorf("%q: exit code %d, %q: want %q", c.text, code, stderr, c.want)
+		}
+	}
+}
+
+// A run of several that was killed, at whichever moment, is begun anew by the same
+// command and gives the files of one that was never killed.
+func TestKilledRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := "[cluster]\nnodes = 20\n[[job]]\nname = \"a\"\nmaps = 1500\nduration = { dist = \"exponential\", mean = \"20s\" }\n"
+	writeFile(t, "varied.toml", text+"[vary]\n\"scheduler.name\" = [\"fifo\", \"fair2\"]\n")
+	writeFile(t, "my.toml", text)
+	for name, args := range map[string][]string{
+		"vary": {"run", "varied.toml", "--quiet"}, "fork": {"run", "my.toml", "--quiet", "--fork-at", "1m", "--set", "scheduler.name=fair2"},
+	} {
+		verb(t, append(args[:len(args):len(args)], "--out", name+"-whole")...)
+		files := func(folder string) map[string]string {
+			all := map[string]string{}
+			for path, text := range content(t, folder) {
+				if filepath.Base(path) != resultdir.LogName {
+					all[strings.TrimPrefix(path, folder)] = text
+				}
+			}
+			return all
+		}
+		want := files(name + "-whole")
+		out := name + "-killed"
+		for most := 1; most <= 16; most *= 4 { // that are there when it is killed
+			c := exec.Command("slotwave", append(args[:len(args):len(args)], "--out", out)...)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- c.Wait() }()
+			killed := false
+			for !killed {
+				n := 0
+				filepath.WalkDir(out, func(_ string, d fs.DirEntry, err error) error {
+					if err == nil && !d.IsDir() {
+						n++
+					}
+					return nil
+				})
+				select {
+				case <-ended:
+					killed = true
+				default:
+					if n >= most {
+						c.Process.Kill()
+						<-ended
+						killed = true
+					}
+				}
+			}
+			verb(t, append(args[:len(args):len(args)], "--out", out)...)
+			sameTree(t, files(out), want, fmt.Sprintf("%s killed with %d files", name, most))
+			if err := os.RemoveAll(out); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

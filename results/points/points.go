@@ -140,7 +140,7 @@ func (p *Points) summary(yield func(pointFigure) bool) {
 				continue
 			}
 			mean, half := fit.StudentInterval(of)
-			row := []string{text.Escape(name), strconv.Itoa(len(of)), Cell(name, mean), Cell(name, mean-half), Cell(name, mean+half)}
+			row := []string{text.Escape(name), strconv.Itoa(len(of)), Cell(name, mean), Cell(name, max(0, mean-half)), Cell(name, mean+half)}
 			differences, ratios := p.pairs(i, m)
 			row = append(row, strconv.Itoa(len(differences)))
 			mean, half = fit.StudentInterval(differences)

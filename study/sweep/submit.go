@@ -139,8 +139,8 @@ func (m *Submission) Slurm(dry bool) (string, error) {
 			"#SBATCH --requeue",
 			"#SBATCH --open-mode=append",
 			"#SBATCH --cpus-per-task=1",
-			"#SBATCH --chdir=" + here,
-			"#SBATCH --output=" + filepath.Join(folder, "shard-%a.log"),
+			"#SBATCH --chdir=" + batchValue(here),
+			"#SBATCH --output=" + batchValue(strings.ReplaceAll(folder, "%", "%%")+"/shard-%a.log"),
 			"exec " + quoted(program) + " sweep work " + quoted(filepath.Join(folder, "shard-")) + `"$SLURM_ARRAY_TASK_ID" --workers "${SLURM_CPUS_PER_TASK:-1}" --quiet`,
 			"",
 		}, "\n")
@@ -205,6 +205,15 @@ func (m *Submission) places() (program, folder, here string, err error) {
 	}
 	folder, err = filepath.Abs(m.Folder)
 	return
+}
+
+// batchValue writes a path as the value of an option of sbatch, in quotes where it holds
+// what would end the value.
+func batchValue(path string) string {
+	if !strings.ContainsAny(path, " \t\"'\\#") {
+		return path
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
 }
 
 // quoted quotes a word for sh.
