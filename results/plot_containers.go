@@ -91,7 +91,7 @@ func containersFigure(title string, runs []*Run) *figure.Figure {
 	for _, r := range runs {
 		end = max(end, r.end())
 		most = max(most, float64(r.Stats.use.capacity.MemoryMiB)/gib)
-		waiting = max(waiting, r.Stats.peak(trackMapsWaiting), r.Stats.peak(trackReducesWaiting))
+		waiting = max(waiting, r.Stats.peak(trackMapsWaiting), r.Stats.peak(trackReducesWaiting), slices.Max(r.Stats.use.waiting()))
 	}
 	unit := figure.UnitFor(time.Duration(end))
 	height := vg.Length(190)
@@ -123,18 +123,20 @@ func containersFigure(title string, runs []*Run) *figure.Figure {
 		if waiting == 0 {
 			continue
 		}
-		p = figure.NewPanel(height*0.4, "tasks waiting")
+		p = figure.NewPanel(height*0.4, "waiting")
 		p.Column = column
 		p.Y.Min, p.Y.Max = 0, waiting*1.06
 		p.Y.Tick.Marker = plot.ConstantTicks(figure.CountTicks(waiting*1.06, int(height*0.4/14)))
-		p.Add(&stepPlotter{r.Stats, trackMapsWaiting, unit, figure.MapsWaitingStyle}, &stepPlotter{r.Stats, trackReducesWaiting, unit, figure.ReducesWaitingStyle})
+		p.Add(&stepPlotter{r.Stats, trackMapsWaiting, unit, figure.MapsWaitingStyle}, &stepPlotter{r.Stats, trackReducesWaiting, unit, figure.ReducesWaitingStyle},
+			&seriesPlotter{u.waiting(), stack.step, applicationsStyle})
 		f.Panels = append(f.Panels, p)
 	}
 	f.Legend = append(f.Legend, figure.LegendEntry{Label: "memory of the cluster", Sample: figure.Stroked(figure.LimitStyle)})
 	if waiting > 0 {
 		f.Legend = append(f.Legend,
 			figure.LegendEntry{Label: "waiting maps", Sample: figure.Stroked(figure.MapsWaitingStyle)},
-			figure.LegendEntry{Label: "waiting reduces", Sample: figure.Stroked(figure.ReducesWaitingStyle)})
+			figure.LegendEntry{Label: "waiting reduces", Sample: figure.Stroked(figure.ReducesWaitingStyle)},
+			figure.LegendEntry{Label: "applications without an ApplicationMaster", Sample: figure.Stroked(applicationsStyle)})
 	}
 	f.Subtitle = varied(runs)
 	if len(runs) == 1 {
@@ -142,6 +144,41 @@ func containersFigure(title string, runs []*Run) *figure.Figure {
 	}
 	f.SetTime(end, unit)
 	return f
+}
+
+// applicationsStyle is the line of the applications that wait.
+var applicationsStyle = draw.LineStyle{Color: reservedColour, Width: vg.Points(1.6)}
+
+// waiting sums the applications without an ApplicationMaster over the queues.
+func (u *useOfQueues) waiting() []float64 {
+	all := make([]float64, queueSteps)
+	for i := range u.queues {
+		for k, v := range u.queues[i].waiting {
+			all[k] += v
+		}
+	}
+	return all
+}
+
+// seriesPlotter draws a line of equal steps.
+type seriesPlotter struct {
+	values []float64
+	step   float64 // in units of the axis
+	style  draw.LineStyle
+}
+
+// Plot implements plot.Plotter.
+func (s *seriesPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	c.StrokeLines(s.style, steps(s.values, func(i int) vg.Length { return x(float64(i) * s.step) }, y))
+}
+
+// steps returns the corners of a line of steps.
+func steps(values []float64, x func(int) vg.Length, y func(float64) vg.Length) (line []vg.Point) {
+	for i, v := range values {
+		line = append(line, vg.Point{X: x(i), Y: y(v)}, vg.Point{X: x(i + 1), Y: y(v)})
+	}
+	return line
 }
 
 // stackPlotter fills series on top of each other, in equal steps.
@@ -155,12 +192,8 @@ type stackPlotter struct {
 func (s *stackPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	sum := make([]float64, queueSteps)
-	outline := func() (line []vg.Point) {
-		for i, v := range sum {
-			level := y(v * s.scale)
-			line = append(line, vg.Point{X: x(float64(i) * s.step), Y: level}, vg.Point{X: x(float64(i+1) * s.step), Y: level})
-		}
-		return line
+	outline := func() []vg.Point {
+		return steps(sum, func(i int) vg.Length { return x(float64(i) * s.step) }, func(v float64) vg.Length { return y(v * s.scale) })
 	}
 	base := outline()
 	for _, l := range s.layers {

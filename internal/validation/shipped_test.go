@@ -36,7 +36,7 @@ func shownPictures(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	var shown []string
-	for _, page := range append(pages, "../../README.md") {
+	for _, page := range append(pages, "../../README.md", "../../docs/yarn.md") {
 		for _, m := range regexp.MustCompile(`results/shipped/([^)\s]+\.svg)`).FindAllStringSubmatch(read(t, page), -1) {
 			shown = append(shown, m[1])
 		}
