@@ -31,6 +31,9 @@ func (x *yarnTable) readGroups() map[string][]string {
 
 // place puts each job into its queue.
 func (x *yarnTable) place(jobs []workload.Job) {
+	if x.y.Policy == "capacity" {
+		x.checkMappings()
+	}
 	for i := range jobs {
 		j := &jobs[i]
 		j.Queue = cmp.Or(j.Queue, "default")
@@ -44,15 +47,26 @@ func (x *yarnTable) place(jobs []workload.Job) {
 	x.queuesOf(jobs)
 }
 
+const mappingsKey = capacityKey + "queue-mappings"
+
+// checkMappings refuses mappings of another form.
+func (x *yarnTable) checkMappings() {
+	for _, mapping := range strings.Split(x.y.Properties[mappingsKey], ",") {
+		parts := strings.Split(strings.TrimSpace(mapping), ":")
+		if mapping := strings.TrimSpace(mapping); mapping != "" && (len(parts) != 3 || parts[0] != "u" && parts[0] != "g") {
+			x.failKey(mappingsKey, "illegal mapping %q: want u:USER:QUEUE or g:GROUP:QUEUE", mapping)
+		}
+	}
+}
+
 // mapped applies yarn.scheduler.capacity.queue-mappings. A job that names a queue keeps
 // it, unless the mappings override.
 func (x *yarnTable) mapped(j *workload.Job) {
-	const key = capacityKey + "queue-mappings"
-	if j.Queue != "default" && !strings.EqualFold(strings.TrimSpace(x.y.Properties[key+"-override.enable"]), "true") {
+	if j.Queue != "default" && !strings.EqualFold(strings.TrimSpace(x.y.Properties[mappingsKey+"-override.enable"]), "true") {
 		return
 	}
 	groups := x.groups[j.User]
-	for _, mapping := range strings.Split(x.y.Properties[key], ",") {
+	for _, mapping := range strings.Split(x.y.Properties[mappingsKey], ",") {
 		kind, rest, ok := strings.Cut(strings.TrimSpace(mapping), ":")
 		source, queue, to := strings.Cut(rest, ":")
 		fits := kind == "u" && (source == j.User || source == "%user") || kind == "g" && slices.Contains(groups, source)

@@ -126,13 +126,8 @@ func openQueues(name string, r Reading, settings []string) (*File, error) {
 			return nil, err
 		}
 	}
-	data, _ := os.ReadFile(name)
-	scheduler := "yarn-capacity"
-	if isAllocations(data) {
-		scheduler = "yarn-fair"
-	}
 	return OpenReading(workload, r, append([]string{
-		"cluster.hadoop=" + usualYARN, "scheduler.name=" + scheduler, "scheduler.file=" + strconv.Quote(file),
+		"cluster.hadoop=" + usualYARN, "scheduler.file=" + strconv.Quote(file),
 	}, settings...)...)
 }
 
@@ -191,6 +186,13 @@ const capacityKey = "yarn.scheduler.capacity."
 // they name none.
 func (x *yarnTable) queuesOf(jobs []workload.Job) {
 	if _, stated := x.y.Properties[capacityKey+"root.queues"]; stated || x.y.Policy != "capacity" {
+		return
+	}
+	if len(x.problems) > 0 {
+		return
+	}
+	if x.has("file") {
+		x.failf("file", "%sroot.queues: missing: want the queues below root", capacityKey)
 		return
 	}
 	var names []string
@@ -287,13 +289,13 @@ func (x *yarnTable) check(q *model.WhatIf) {
 		if known {
 			x.failIn(place.file, place.line, "%v", err)
 		} else {
-			x.fail(x.line("name"), "%s: %v", x.path, err)
+			x.fail(x.line("file"), "%s: %v", x.path, err)
 		}
 		return
 	}
 	for _, key := range unread {
 		value := x.y.Properties[key]
-		if inert.MatchString(key) || value == "" || strings.HasSuffix(key, ".state") && value == "RUNNING" {
+		if inert.MatchString(key) || value == "" {
 			continue
 		}
 		at := ""
@@ -302,6 +304,16 @@ func (x *yarnTable) check(q *model.WhatIf) {
 		}
 		x.warn("%s%s has no effect: it is of no queue, or not simulated", at, key)
 	}
+}
+
+// failKey reports a problem of a property, at its place in a file if one sets it.
+func (x *yarnTable) failKey(key, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p, ok := x.files[key]; ok {
+		x.failIn(p.file, p.line, "%s: %s", key, text)
+		return
+	}
+	x.failf("name", "%s: %s", key, text)
 }
 
 // inert are settings of capacity-scheduler.xml that the policy does not read although

@@ -28,8 +28,10 @@ map_ms = 1000
 <property><name>share</name><value>60</value></property>
 <property><name>yarn.scheduler.capacity.root.adhoc.capacity</name><value>40</value></property>
 `
-	noQueue = "<configuration>\n"
-	ended   = "</configuration>\n"
+	noQueue  = "<configuration>\n"
+	oneQueue = "<property><name>yarn.scheduler.capacity.root.queues</name><value>default</value></property>" +
+		"<property><name>yarn.scheduler.capacity.root.default.capacity</name><value>100</value></property>\n"
+	ended = "</configuration>\n"
 )
 
 func property(name, value string) string {
@@ -68,17 +70,24 @@ func TestYARNFilesAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, file, site, want string }{
 		{"sum", twoQueues + queue("root.adhoc.capacity", "50") + ended, "", `c.xml:2: yarn.scheduler.capacity.root.queues: got "etl,adhoc": want capacities that sum to 100, not to 110`},
 		{"maximum", twoQueues + queue("root.adhoc.maximum-capacity", "30") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.maximum-capacity: got "30": want at least the capacity`},
-		{"queue", twoQueues + ended, "", `s.toml:4: scheduler: job a: queue "default": want a leaf of the capacity scheduler's tree`},
+		{"queue", twoQueues + ended, "", `s.toml:5: scheduler: job a: queue "default": want a leaf of the capacity scheduler's tree`},
 		{"unread", twoQueues + queue("queue-mappings", "u:ann:etl") + queue("root.etl.user-limit-factr", "2") + queue("root.etl.state", "RUNNING") + ended, "", "c.xml:7: yarn.scheduler.capacity.root.etl.user-limit-factr has no effect: it is of no queue, or not simulated"},
+		{"no queues", noQueue + queue("root.default.capacity", "100") + ended, "", "s.toml:5: scheduler.file: yarn.scheduler.capacity.root.queues: missing: want the queues below root"},
+		{"negative", twoQueues + queue("root.adhoc.capacity", "-40") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.capacity: got "-40": want a percentage from 0 to 100`},
+		{"state", twoQueues + queue("root.adhoc.state", "OPEN") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.state: got "OPEN": want RUNNING, STOPPED or DRAINING`},
+		{"stopped", strings.ReplaceAll(twoQueues, "adhoc", "default") + queue("root.default.state", "STOPPED") + ended, "", "s.toml:5: scheduler: job a: the queue takes no more applications"},
+		{"mapping", twoQueues + queue("queue-mappings", "u:ann") + ended, "", `c.xml:6: yarn.scheduler.capacity.queue-mappings: illegal mapping "u:ann": want u:USER:QUEUE or g:GROUP:QUEUE`},
+		{"amounts", strings.NewReplacer("${share}", "[memory=1024,vcores=1]", ">40<", ">[memory=2048,vcores=1]<").Replace(twoQueues) + queue("root.adhoc.maximum-capacity", "[memory=1024,vcores=1]") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.maximum-capacity: got "[memory=1024,vcores=1]": want at least the capacity`},
+		{"queue of amounts", strings.NewReplacer("${share}", "[memory=1024,vcores=1]", ">40<", ">[memory=2048,vcores=1]<", "adhoc", "default").Replace(twoQueues) + queue("root.capacity", "[memory=4096,vcores=4]") + ended, "", ""},
 		{"damaged", twoQueues, "", "c.xml:6: damaged XML: unexpected EOF"},
 		{"root", "<queues/>", "", "c.xml:1: <queues>: want <configuration> as the root element"},
 		{"include", noQueue + `<include href="other.xml"/>` + ended, "", "c.xml:2: <include>: other files are not included: want their properties here"},
-		{"final", noQueue + queue("root.default.capacity", "100") + property("yarn.nodemanager.resource.memory-mb", "1024") + ended,
+		{"final", noQueue + oneQueue + property("yarn.nodemanager.resource.memory-mb", "1024") + ended,
 			noQueue + "<property><name>yarn.nodemanager.resource.memory-mb</name><value>4096</value><final>true</final></property>" + ended,
 			"c.xml:3: yarn.nodemanager.resource.memory-mb has no effect: it is final in yarn-site.xml:2"},
-		{"value", noQueue + ended, noQueue + property("yarn.scheduler.minimum-allocation-mb", "much") + ended, `yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb: got "much": want a whole number`},
-		{"too large", noQueue + ended, noQueue + property("yarn.scheduler.maximum-allocation-mb", "1024") + ended,
-			"s.toml:4: scheduler: job a: its ApplicationMaster asks for 1536 MiB and 1 vcores: the largest container has 1024 MiB and 4 vcores (yarn.scheduler.maximum-allocation-mb, -vcores and the largest node)"},
+		{"value", noQueue + oneQueue + ended, noQueue + property("yarn.scheduler.minimum-allocation-mb", "much") + ended, `yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb: got "much": want a whole number`},
+		{"too large", noQueue + oneQueue + ended, noQueue + property("yarn.scheduler.maximum-allocation-mb", "1024") + ended,
+			"s.toml:5: scheduler: job a: its ApplicationMaster asks for 1536 MiB and 1 vcores: the largest container has 1024 MiB and 4 vcores (yarn.scheduler.maximum-allocation-mb, -vcores and the largest node)"},
 	} {
 		files := map[string]string{"c.xml": c.file}
 		if c.site != "" {

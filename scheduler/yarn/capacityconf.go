@@ -134,14 +134,20 @@ func (s *capacity) readCapacity(r *reader, q *capacityQueue, key func(string) st
 	if q.parent != nil {
 		up, upTo = q.parent.absolute, q.parent.absoluteTo
 	}
-	if v := r.text(key("capacity"), ""); strings.HasPrefix(v, "[") {
+	if v := r.text(key("capacity"), ""); q.parent != nil && strings.HasPrefix(v, "[") {
 		q.fixed = r.amount(key("capacity"))
 		q.fixedMost = r.amount(key("maximum-capacity"))
+		if most := q.fixedMost; most != (Resource{}) && !q.fixed.Within(most) {
+			r.fail(key("maximum-capacity"), "at least the capacity")
+		}
 		return
 	}
 	q.capacity = 1
 	if q.parent != nil {
 		q.capacity = r.percent(key("capacity"), 0)
+		if strings.HasPrefix(r.text(key("capacity"), ""), "-") {
+			r.fail(key("capacity"), "a percentage from 0 to 100")
+		}
 	}
 	q.most = 1
 	if m := r.percent(key("maximum-capacity"), -1); m >= 0 {
@@ -208,12 +214,27 @@ func (s *capacity) readLeaf(r *reader, q *capacityQueue, key func(string) string
 	default:
 		r.fail(key("ordering-policy"), "fifo or fair")
 	}
-	l.maxApps = int(r.whole(key("maximum-applications"), -1))
+	l.statedApps = int(r.whole(key("maximum-applications"), -1))
+	switch state := r.text(key("state"), "RUNNING"); state {
+	case "RUNNING":
+	case "STOPPED", "DRAINING":
+		l.stopped = true
+	default:
+		r.fail(key("state"), "RUNNING, STOPPED or DRAINING")
+	}
+	l.limitApps()
+	s.leafs = append(s.leafs, l)
+}
+
+// limitApps sets how many applications a leaf takes, of all users and of one: from its
+// share of the system's, unless it states a number
+// (ParentQueue.deriveCapacityFromAbsoluteConfigurations).
+func (l *capacityLeaf) limitApps() {
+	l.maxApps = l.statedApps
 	if l.maxApps < 0 {
-		l.maxApps = int(float32(s.maxApps) * q.absolute)
+		l.maxApps = int(float32(l.q.s.maxApps) * l.q.absolute)
 	}
 	l.maxAppsUser = min(l.maxApps, int(float32(l.maxApps)*(l.users.percent/100)*l.users.factor))
-	s.leafs = append(s.leafs, l)
 }
 
 // weights reads "user-settings.<user>.weight".

@@ -20,6 +20,8 @@ type capacityLeaf struct {
 	amPercent   float32
 	fair        bool // ordering-policy fair
 	bySize      bool // fair.enable-size-based-weight
+	stopped     bool // it takes no applications
+	statedApps  int  // maximum-applications; negative: a share of the system's
 	maxApps     int
 	maxAppsUser int
 
@@ -113,7 +115,7 @@ func (l *capacityLeaf) full(user string) bool {
 	if u := l.users.users[user]; u != nil {
 		own = u.pending + u.active
 	}
-	return len(l.pending)+len(l.active) >= l.maxApps || own >= l.maxAppsUser
+	return l.stopped || len(l.pending)+len(l.active) >= l.maxApps || own >= l.maxAppsUser
 }
 
 // submit adds an attempt (LeafQueue.addApplicationAttempt).

@@ -273,4 +273,7 @@ func (q *capacityQueue) shareFixed(scarce bool, sum Resource) {
 	q.most = c.divide(total, q.maximum, parent.guaranteed)
 	q.absolute = q.capacity * parent.absolute
 	q.absoluteTo = q.most * parent.absoluteTo
+	if q.leaf != nil {
+		q.leaf.limitApps()
+	}
 }

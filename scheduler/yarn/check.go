@@ -36,9 +36,12 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 			continue
 		}
 		seen[key] = true
-		if err := s.AppAdded(&App{ID: int32(i), Attempt: 1, Name: j.ID, User: j.User, Queue: cmp.Or(j.Queue, "default"), Size: size}); err != nil {
+		a := &App{ID: int32(i), Attempt: 1, Name: j.ID, User: j.User, Queue: cmp.Or(j.Queue, "default"), Size: size}
+		if err := s.AppAdded(a); err != nil {
 			return nil, fmt.Errorf("job %s: %w", j.ID, err)
 		}
+		s.AttemptRemoved(a)
+		s.AppRemoved(a)
 	}
 	if q.YARN.Policy == "capacity" {
 		for _, key := range sortedKeys(r.p) {
