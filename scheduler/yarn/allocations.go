@@ -104,7 +104,7 @@ func newFair(r *reader, file *model.Allocations, l Listener) (Scheduler, error) 
 	s := &fair{
 		cluster: cluster{listener: l, racks: make(map[Place]int)},
 		queues:  make(map[string]*fairQueue), file: file,
-		running: make(map[string]int), waiting: make(map[string][]*App), books: make(map[*Node]*fairNode),
+		books:         make(map[*Node]*fairNode),
 		stopUpdate:    func() {},
 		update:        r.whole(prefix+"update-interval-ms", 500) * ms,
 		multiple:      r.flag(prefix+"assignmultiple", false),
@@ -124,6 +124,9 @@ func newFair(r *reader, file *model.Allocations, l Listener) (Scheduler, error) 
 		utilization:   r.number(prefix+"preemption.cluster-utilization-threshold", 0.8),
 		warn:          r.whole(prefix+"waitTimeBeforeKill", 15000) * ms,
 	}
+	s.limits = newAppLimits(s.userApps, func(a *App) *appLimit { return a.fair.queue.limit }, func(a *App) {
+		a.fair.queue.apps = append(a.fair.queue.apps, a)
+	})
 	s.sparesAM = func(queue string) bool {
 		return !r.flag(prefix+"am.preemption."+queue, r.flag(prefix+"am.preemption", true))
 	}
@@ -177,16 +180,18 @@ func (s *fair) readQueues(r *reader) {
 // newQueue makes a queue with the defaults of the file and its own settings.
 func (s *fair) newQueue(r *reader, parent *fairQueue, path string, own map[string]string) *fairQueue {
 	q := &fairQueue{s: s, path: path, parent: parent, maxAM: 0.5, minTimeout: math.MaxInt64, fairTimeout: math.MaxInt64, threshold: 0.5, preemptable: true}
-	q.weight, q.mostShare, q.maxApps = 1, amounts{fixed: unbounded}, math.MaxInt
+	q.weight, q.mostShare = 1, amounts{fixed: unbounded}
 	q.atLeast = s.listener.Nanos()
 	defaults := map[string]string{}
 	if parent != nil {
 		parent.children = append(parent.children, q)
+		q.limit = newAppLimit(parent.limit, math.MaxInt)
 		q.minTimeout, q.fairTimeout, q.threshold = parent.minTimeout, parent.fairTimeout, parent.threshold
 		defaults["maxAMShare"] = s.file.Settings["queueMaxAMShareDefault"]
 		defaults["maxRunningApps"] = s.file.Settings["queueMaxAppsDefault"]
 		defaults["maxResources"] = s.file.Settings["queueMaxResourcesDefault"]
 	} else {
+		q.limit = newAppLimit(nil, math.MaxInt)
 		defaults["minSharePreemptionTimeout"] = s.file.Settings["defaultMinSharePreemptionTimeout"]
 		defaults["fairSharePreemptionTimeout"] = s.file.Settings["defaultFairSharePreemptionTimeout"]
 		defaults["fairSharePreemptionThreshold"] = s.file.Settings["defaultFairSharePreemptionThreshold"]
@@ -239,7 +244,7 @@ func (q *fairQueue) set(name, text string) error {
 	case "weight":
 		q.weight = float32(number())
 	case "maxRunningApps":
-		q.maxApps = int(number())
+		q.limit.most = int(number())
 	case "maxAMShare":
 		q.maxAM = min(float32(number()), 1)
 	case "minSharePreemptionTimeout":
@@ -269,7 +274,7 @@ func (s *fair) make(path string) *fairQueue {
 		}
 		s.leafs = remove(s.leafs, parent)
 	}
-	if len(parent.apps)+len(parent.waiting) > 0 {
+	if len(parent.apps)+len(parent.limit.waiting) > 0 {
 		return nil
 	}
 	q := s.newQueue(&reader{}, parent, path, nil)

@@ -27,6 +27,7 @@ type capacity struct {
 	offPerBeat      int
 	maxPriority     int32
 	maxApps         int
+	limits          appLimits
 }
 
 // AppAdded implements Scheduler (CapacityScheduler.addApplication,
@@ -43,7 +44,7 @@ func (s *capacity) AppAdded(a *App) error {
 	a.Priority = min(a.Priority, s.maxPriority)
 	a.Path = q.path
 	a.capacity = &capacityApp{leaf: q.leaf, size: s.Normalize(a.Queue, a.Size)}
-	q.leaf.submit(a)
+	s.limits.add(a)
 	return nil
 }
 
@@ -63,7 +64,7 @@ func (s *capacity) AttemptRemoved(a *App) {
 		}
 	}
 	a.stop()
-	a.capacity.leaf.withdraw(a)
+	s.limits.remove(a, func() { a.capacity.leaf.withdraw(a) })
 }
 
 // AppRemoved implements Scheduler (LeafQueue.finishApplication).

@@ -1,6 +1,8 @@
 package yarn
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -386,4 +388,45 @@ func TestMaximumApplications(t *testing.T) {
 	want(t, "a third of u", add("u"), ErrFull)
 	want(t, "a second of v", add("v"), nil)
 	want(t, "a fifth", add("w"), ErrFull)
+}
+
+// Applications above the limit of parallel ones of their queue, of one above it or of
+// their user wait, and run in the order of their start when one of those ends
+// (CSMaxRunningAppsEnforcer).
+func TestParallelApplications(t *testing.T) {
+	two := map[string]string{
+		"root.queues": "a,b", "root.a.capacity": "50", "root.b.capacity": "50", "root.default.capacity": "0", "maximum-am-resource-percent": "1",
+	}
+	for _, c := range []struct {
+		name          string
+		settings      map[string]string
+		before, after string // that run, of those in a, a, b, b, of users x, y, x, y
+	}{
+		{"no limit", nil, "0123", "123"},
+		{"of a queue", map[string]string{"root.a.max-parallel-apps": "1"}, "023", "123"},
+		{"of each queue", map[string]string{"max-parallel-apps": "1", "root.max-parallel-apps": "9"}, "02", "12"},
+		{"of root", map[string]string{"root.max-parallel-apps": "2"}, "01", "12"},
+		{"of a user", map[string]string{"user.x.max-parallel-apps": "1"}, "013", "123"},
+		{"of each user", map[string]string{"user.max-parallel-apps": "1", "user.y.max-parallel-apps": "2"}, "013", "123"},
+	} {
+		settings := maps.Clone(two)
+		maps.Copy(settings, c.settings)
+		d := capacityDesk(t, 4, mib(8192, 8), settings)
+		var apps []*App
+		for i := range 4 {
+			d.now++
+			apps = append(apps, d.submit(fmt.Sprint(i), []string{"a", "a", "b", "b"}[i], []string{"x", "y", "x", "y"}[i], mib(1024, 1)))
+		}
+		running := func() (list string) {
+			for i, a := range apps {
+				if a.capacity.ordered && !a.stopped {
+					list += fmt.Sprint(i)
+				}
+			}
+			return list
+		}
+		want(t, c.name+", before", running(), c.before)
+		d.s.AttemptRemoved(apps[0])
+		want(t, c.name+", after", running(), c.after)
+	}
 }

@@ -29,6 +29,7 @@ func newCapacity(r *reader, l Listener) (Scheduler, error) {
 	s.least, s.most = r.bounds()
 	s.calc = r.calculator(capacityPrefix + "resource-calculator")
 	s.leastFactor = s.calc.ratio(s.most.Minus(s.least), s.most)
+	s.limits = newAppLimits(r.parallelApps(), func(a *App) *appLimit { return a.capacity.leaf.q.limit }, func(a *App) { a.capacity.leaf.submit(a) })
 	s.root = s.read(r, nil, "root", "root")
 	if len(s.root.children) == 0 {
 		r.fail(capacityPrefix+"root.queues", "at least one queue")
@@ -85,6 +86,11 @@ func (s *capacity) read(r *reader, parent *capacityQueue, name, path string) *ca
 		q.preemptable = parent.preemptable
 	}
 	q.preemptable = !r.flag(key("disable_preemption"), !q.preemptable)
+	var up *appLimit
+	if parent != nil {
+		up = parent.limit
+	}
+	q.limit = newAppLimit(up, int(r.whole(key("max-parallel-apps"), r.whole(capacityPrefix+"max-parallel-apps", math.MaxInt32))))
 	s.paths[path] = q
 	names := r.list(key("queues"))
 	if len(names) == 0 && parent != nil {
@@ -235,6 +241,27 @@ func (l *capacityLeaf) limitApps() {
 		l.maxApps = int(float32(l.q.s.maxApps) * l.q.absolute)
 	}
 	l.maxAppsUser = min(l.maxApps, int(float32(l.maxApps)*(l.users.percent/100)*l.users.factor))
+}
+
+// parallelApps returns how many applications of a user may run at once
+// (getMaxParallelAppsForUser).
+func (r *reader) parallelApps() func(user string) int {
+	const prefix, suffix = capacityPrefix + "user.", ".max-parallel-apps"
+	usual := int(r.whole(prefix+suffix[1:], math.MaxInt32))
+	most := make(map[string]int)
+	for _, key := range sortedKeys(r.p) {
+		if user, ok := strings.CutPrefix(key, prefix); ok {
+			if user, ok := strings.CutSuffix(user, suffix); ok {
+				most[user] = int(r.whole(key, math.MaxInt32))
+			}
+		}
+	}
+	return func(user string) int {
+		if n, stated := most[user]; stated {
+			return n
+		}
+		return usual
+	}
 }
 
 // weights reads "user-settings.<user>.weight".

@@ -45,6 +45,7 @@ type capacityQueue struct {
 	parent   *capacityQueue
 	children []*capacityQueue
 	leaf     *capacityLeaf // nil for a parent
+	limit    *appLimit     // max-parallel-apps
 
 	capacity, most       float32  // of the parent, as fractions
 	absolute, absoluteTo float32  // of the cluster

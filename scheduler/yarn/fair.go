@@ -19,8 +19,7 @@ type fair struct {
 
 	least, most, step Resource // of allocations
 	available         Resource // of the cluster, as of the last round of assignment
-	running           map[string]int
-	waiting           map[string][]*App // by user
+	limits            appLimits
 
 	update        int64 // ns between passes
 	stopUpdate    func()
@@ -144,12 +143,7 @@ func (s *fair) AppAdded(a *App) error {
 		app: a, s: s, queue: q, atShare: a.Start, levels: make(map[Priority]locality),
 		relaxed: make(map[Priority]int64), booked: make(map[Place]int),
 	}
-	if q.mayRun(a.User) {
-		q.run(a)
-	} else {
-		q.waiting = append(q.waiting, a)
-		s.waiting[a.User] = append(s.waiting[a.User], a)
-	}
+	s.limits.add(a)
 	return nil
 }
 
@@ -164,7 +158,13 @@ func (s *fair) AttemptRemoved(a *App) {
 		}
 	}
 	a.stop()
-	a.fair.queue.leave(a)
+	s.limits.remove(a, func() {
+		q := a.fair.queue
+		q.apps = remove(q.apps, a)
+		if a.fair.amRunning {
+			q.amUsed = q.amUsed.Minus(a.fair.amSize)
+		}
+	})
 }
 
 // AppRemoved implements Scheduler.

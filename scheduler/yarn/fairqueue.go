@@ -17,17 +17,15 @@ type fairQueue struct {
 	leastShare  Resource
 	mostShare   amounts
 	largest     *Resource // maxContainerAllocation
-	maxApps     int
-	maxAM       float32 // share of the fair share; -1: no limit
-	minTimeout  int64   // ns
+	maxAM       float32   // share of the fair share; -1: no limit
+	minTimeout  int64     // ns
 	fairTimeout int64
 	threshold   float32 // of the fair share
 	preemptable bool
 
 	share, used, demand Resource
-	runnable            int    // applications, here and below
-	apps                []*App // runnable, in order of addition
-	waiting             []*App // not runnable
+	limit               *appLimit // maxRunningApps
+	apps                []*App    // runnable, in order of addition
 	amUsed              Resource
 	atLeast             int64 // last time at the minimum share
 }
@@ -39,7 +37,7 @@ func (q *fairQueue) most() Resource  { return q.mostShare.of(q.s.total).Max(q.le
 func (q *fairQueue) weigh() float32  { return q.weight }
 func (q *fairQueue) since() int64    { return 0 }
 func (q *fairQueue) label() string   { return q.path }
-func (q *fairQueue) running() bool   { return q.runnable > 0 }
+func (q *fairQueue) running() bool   { return q.limit.runnable > 0 }
 func (q *fairQueue) fair() *Resource { return &q.share }
 
 func (q *fairQueue) each(do func(*fairQueue)) {
@@ -59,7 +57,7 @@ func (q *fairQueue) updateDemand() {
 		a.fair.updateDemand()
 		sum = sum.Plus(a.fair.demand)
 	}
-	for _, a := range q.waiting {
+	for _, a := range q.limit.waiting {
 		a.fair.updateDemand()
 		sum = sum.Plus(a.fair.demand)
 	}
@@ -156,101 +154,6 @@ func (q *fairQueue) headroom(free Resource) Resource {
 	return left
 }
 
-// mayRun reports whether one more application of a user may run
-// (MaxRunningAppsEnforcer.canAppBeRunnable).
-func (q *fairQueue) mayRun(user string) bool {
-	s := q.s
-	if s.running[user] >= s.userApps(user) {
-		return false
-	}
-	for ; q != nil; q = q.parent {
-		if q.runnable >= q.maxApps {
-			return false
-		}
-	}
-	return true
-}
-
-// run makes an application runnable.
-func (q *fairQueue) run(a *App) {
-	q.s.running[a.User]++
-	q.apps = append(q.apps, a)
-	q.each(func(q *fairQueue) { q.runnable++ })
-}
-
-// leave removes an application, and lets waiting ones run in its place
-// (MaxRunningAppsEnforcer.updateRunnabilityOnAppRemoval).
-func (q *fairQueue) leave(a *App) {
-	s := q.s
-	if i := slices.Index(q.waiting, a); i >= 0 {
-		q.waiting = slices.Delete(q.waiting, i, i+1)
-		s.waiting[a.User] = remove(s.waiting[a.User], a)
-		return
-	}
-	q.apps = remove(q.apps, a)
-	if a.fair.amRunning {
-		q.amUsed = q.amUsed.Minus(a.fair.amSize)
-	}
-	if s.running[a.User]--; s.running[a.User] == 0 {
-		delete(s.running, a.User)
-	}
-	q.each(func(q *fairQueue) { q.runnable-- })
-	var lists [][]*App
-	var highest *fairQueue
-	q.each(func(q *fairQueue) {
-		if q.runnable == q.maxApps-1 {
-			highest = q
-		}
-	})
-	if highest != nil {
-		lists = highest.candidates(lists)
-	}
-	if s.running[a.User] == s.userApps(a.User)-1 {
-		lists = append(lists, slices.Clone(s.waiting[a.User]))
-	}
-	s.wake(lists)
-}
-
 func remove[T comparable](list []T, x T) []T {
 	return slices.DeleteFunc(list, func(y T) bool { return x == y })
-}
-
-// candidates collects the waiting applications of each leaf that may run more.
-func (q *fairQueue) candidates(lists [][]*App) [][]*App {
-	if q.runnable >= q.maxApps {
-		return lists
-	}
-	if len(q.children) == 0 {
-		return append(lists, slices.Clone(q.waiting))
-	}
-	for _, c := range q.children {
-		lists = c.candidates(lists)
-	}
-	return lists
-}
-
-// wake makes applications runnable in order of their start, at most as many as there
-// are lists (MaxRunningAppsEnforcer.updateAppsRunnability).
-func (s *fair) wake(lists [][]*App) {
-	var all []*App
-	for _, l := range lists {
-		for _, a := range l {
-			if !slices.Contains(all, a) {
-				all = append(all, a)
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b *App) int { return sign(a.Start, b.Start) })
-	woken := 0
-	for _, a := range all {
-		if woken >= len(lists) {
-			return
-		}
-		if q := a.fair.queue; q.mayRun(a.User) {
-			q.run(a)
-			q.waiting = remove(q.waiting, a)
-			s.waiting[a.User] = remove(s.waiting[a.User], a)
-			woken++
-		}
-	}
 }
