@@ -10,6 +10,7 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 )
 
@@ -40,6 +41,9 @@ func (o *Options) OpenAll(names []string, models []analytic.Predictor) ([]Opened
 				made.Scenario.Runs[run].Question.Name = name
 				all = append(all, Opened{Study: made, Run: run, Models: models})
 				continue
+			}
+			if resultdir.Unreadable(notMade) {
+				return nil, notMade
 			}
 		}
 		s, err := Open(name, *o)

@@ -160,9 +160,9 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := a.losses(out.Lost, 0, k.strict, k.quiet); err != nil {
 		return err
 	}
-	var parts []part
+	var parts []resultdir.NamedFile
 	for _, file := range out.Files {
-		parts = append(parts, part{file.Name, file.Write})
+		parts = append(parts, resultdir.NamedFile{Name: file.Name, Write: file.Write})
 	}
 	if err := a.deliver(c, args, &k.to, parts, resultdir.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
 		return err
@@ -243,14 +243,8 @@ func (d *destination) path(name string) string {
 	return filepath.Join(d.out, cmp.Or(d.name, name))
 }
 
-// part is one file of an output.
-type part struct {
-	name  string
-	write func(io.Writer) error
-}
-
 // named renames the first file to the main name, and the others accordingly.
-func (d *destination) named(parts []part) error {
+func (d *destination) named(parts []resultdir.NamedFile) error {
 	main := d.main()
 	if main != "" && (filepath.Base(main) != main || strings.HasPrefix(main, ".") || main == resultdir.ManifestName) {
 		return fmt.Errorf("--name %s: want a plain file name (no folder, no leading dot, not manifest.json)", main)
@@ -261,63 +255,48 @@ func (d *destination) named(parts []part) error {
 		switch {
 		case main == "":
 		case i == 0:
-			p.name = main
+			p.Name = main
 		default:
-			p.name = stem + "-" + p.name
+			p.Name = stem + "-" + p.Name
 		}
-		if write := p.write; strings.EqualFold(filepath.Ext(p.name), ".gz") {
-			p.write = func(w io.Writer) error { return trace.Gzip(w, write) }
+		if write := p.Write; strings.EqualFold(filepath.Ext(p.Name), ".gz") {
+			p.Write = func(w io.Writer) error { return trace.Gzip(w, write) }
 		}
 	}
 	return nil
 }
 
 // deliver writes the files, and a manifest to make them again.
-func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []part, m resultdir.Manifest) error {
+func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []resultdir.NamedFile, m resultdir.Manifest) error {
 	if err := to.named(parts); err != nil {
 		return err
 	}
 	file := to.file()
-	folder := to.out
-	if file {
-		if isFile(to.out) && !to.force {
-			return fmt.Errorf("--out %s: file exists: want another name, or --force", to.out)
-		}
-		folder = filepath.Join(filepath.Dir(to.out), "."+filepath.Base(to.out)+".partial")
+	if file && isFile(to.out) && !to.force {
+		return fmt.Errorf("--out %s: file exists: want another name, or --force", to.out)
 	}
 	if err := to.complete(&m, c, args); err != nil {
 		return err
 	}
 	if file {
-		m.Directory = resultdir.DirectoryFrom(filepath.Dir(to.out), m.Inputs)
+		folder := filepath.Dir(to.out)
+		m.Directory = resultdir.DirectoryFrom(folder, m.Inputs)
+		stem, _, _ := strings.Cut(filepath.Base(to.out), ".")
+		return study.Internal(resultdir.WriteFiles(folder, parts, stem+"-"+resultdir.ManifestName, m))
 	}
-	d, err := resultdir.Create(folder, resultdir.Purpose{Verb: strings.Join(strings.Fields(c.CommandPath())[1:], " "), Inputs: args, Force: to.force})
+	d, err := resultdir.Create(to.out, resultdir.Purpose{Verb: strings.Join(strings.Fields(c.CommandPath())[1:], " "), Inputs: args, Force: to.force})
 	if err != nil {
 		return err
 	}
 	defer d.Abort()
 	a.writing.Store(d)
 	for _, p := range parts {
-		if err := d.Write(p.name, p.write); err != nil {
+		if err := d.Write(p.Name, p.Write); err != nil {
 			return err
 		}
 	}
 	a.writing.Store(nil)
-	if err := d.Commit(m); err != nil {
-		return study.Internal(err)
-	}
-	if !file {
-		return nil
-	}
-	stem, _, _ := strings.Cut(filepath.Base(to.out), ".")
-	for _, p := range append(parts, part{name: resultdir.ManifestName}) {
-		name := p.name
-		if name == resultdir.ManifestName {
-			name = stem + "-" + name
-		}
-		err = errors.Join(err, os.Rename(filepath.Join(folder, p.name), filepath.Join(filepath.Dir(to.out), name)))
-	}
-	return study.Internal(errors.Join(err, os.Remove(folder)))
+	return study.Internal(d.Commit(m))
 }
 
 // repeating lists the arguments of a verb that reads traces: those that decide on what it writes.

@@ -70,7 +70,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 		if err := a.deliver(c, args, &k.to, parts, resultdir.Manifest{Scenario: "profile", Seed: 1}); err != nil {
 			return err
 		}
-		next = []string{"validate", k.to.path(parts[0].name)}
+		next = []string{"validate", k.to.path(parts[0].Name)}
 	}
 	switch {
 	case k.quiet && !k.json:
@@ -95,9 +95,9 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 
 // profileFiles returns a file for each profile, named after it. Write the files
 // in order, once, and then call stop.
-func profileFiles(each func(func(*workload.Profile) error) error, n int, to *destination) (parts []part, stop func(), err error) {
+func profileFiles(each func(func(*workload.Profile) error) error, n int, to *destination) (parts []resultdir.NamedFile, stop func(), err error) {
 	if strings.EqualFold(filepath.Ext(to.main()), ".json") {
-		return []part{{"profiles.json", func(w io.Writer) error { return trace.WriteProfilesJSON(w, each) }}}, func() {}, nil
+		return []resultdir.NamedFile{{Name: "profiles.json", Write: func(w io.Writer) error { return trace.WriteProfilesJSON(w, each) }}}, func() {}, nil
 	}
 	if to.main() != "" && n > 1 {
 		return nil, nil, fmt.Errorf("%s: %d profiles: want a directory, or .json", to.main(), n)
@@ -120,7 +120,7 @@ func profileFiles(each func(func(*workload.Profile) error) error, n int, to *des
 	}
 	names := fileNames{}
 	err = each(func(x *workload.Profile) error {
-		parts = append(parts, part{names.next(x.Name), write})
+		parts = append(parts, resultdir.NamedFile{Name: names.next(x.Name), Write: write})
 		return nil
 	})
 	return parts, stop, err
@@ -166,6 +166,6 @@ func (a *app) statistics(c *cobra.Command, args []string, each func(func(*worklo
 		if k.to.out == "" {
 			return study.Internal(write(a.data()))
 		}
-		return a.deliver(c, args, &k.to, []part{{"statistics.json", write}}, resultdir.Manifest{Scenario: "statistics", Seed: 1})
+		return a.deliver(c, args, &k.to, []resultdir.NamedFile{{Name: "statistics.json", Write: write}}, resultdir.Manifest{Scenario: "statistics", Seed: 1})
 	})
 }

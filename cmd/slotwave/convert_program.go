@@ -39,11 +39,11 @@ func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload
 		if k.to.main() != "" && len(found) > 1 {
 			return fmt.Errorf("%s: %d profiles: want a directory", k.to.main(), len(found))
 		}
-		var parts []part
+		var parts []resultdir.NamedFile
 		names := fileNames{}
 		for i := range found {
 			p := &found[i].Program
-			parts = append(parts, part{names.next(p.Name), func(w io.Writer) error { return scenarios.WriteProgram(w, p) }})
+			parts = append(parts, resultdir.NamedFile{Name: names.next(p.Name), Write: func(w io.Writer) error { return scenarios.WriteProgram(w, p) }})
 		}
 		sums, err := study.Sums(inputs)
 		if err != nil {

@@ -31,7 +31,7 @@ func (a *app) samples(c *cobra.Command, args []string, k *conversion) error {
 		warnings, err = diagnosis.Sample(w, args[0], every)
 		return err
 	}
-	if err := a.deliver(c, args, &k.to, []part{{"samples.csv", write}}, resultdir.Manifest{Scenario: "samples", Seed: 1}); err != nil {
+	if err := a.deliver(c, args, &k.to, []resultdir.NamedFile{{Name: "samples.csv", Write: write}}, resultdir.Manifest{Scenario: "samples", Seed: 1}); err != nil {
 		return err
 	}
 	if !k.quiet {

@@ -59,9 +59,9 @@ func (a *app) inspected(c *cobra.Command, args []string, to *destination, found 
 	if err != nil {
 		return err
 	}
-	var parts []part
+	var parts []resultdir.NamedFile
 	for _, f := range files {
-		parts = append(parts, part{f.Name, f.Write})
+		parts = append(parts, resultdir.NamedFile{Name: f.Name, Write: f.Write})
 	}
 	return a.deliver(c, args, to, parts, resultdir.Manifest{Scenario: "inspect", Seed: 1})
 }

@@ -116,9 +116,9 @@ func (a *app) calibrated(c *cobra.Command, args []string, k *calibrating, found 
 		if to.file() {
 			return fmt.Errorf("--out %s: want a folder: this calibration has several files", k.out)
 		}
-		var parts []part
+		var parts []resultdir.NamedFile
 		for _, f := range found.Files(k.out) {
-			parts = append(parts, part{f.Name, f.Write})
+			parts = append(parts, resultdir.NamedFile{Name: f.Name, Write: f.Write})
 		}
 		if err := a.deliver(c, args, &to, parts, resultdir.Manifest{Scenario: "calibrate", Seed: k.seed}); err != nil {
 			return err

@@ -326,9 +326,17 @@ func (d *Dir) Commit(m Manifest) error {
 		}
 	}
 	syncFolder(d.path)
+	var folders []string
+	for _, f := range d.files {
+		if folder := filepath.Join(d.path, filepath.Dir(f.name)); !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
 	for _, f := range d.files {
 		if f.name == ManifestName {
-			syncFolder(d.path)
+			for _, folder := range folders {
+				syncFolder(folder)
+			}
 		}
 		if err := os.Rename(f.partial, filepath.Join(d.path, f.name)); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -220,6 +221,10 @@ func Verify(dir string, files []FileSum) error {
 	return errors.Join(errs...)
 }
 
+// Unreadable reports whether an error is that of a disk or a network, and not of a file
+// that is missing or different: what cannot be read is never taken for not there.
+func Unreadable(err error) bool { return errors.Is(err, syscall.EIO) }
+
 // Unchanged refuses a path of a result whose content is not what the manifest of the
 // result says: a folder by its tables and documents, or one of its files. Pictures may
 // have been edited and files removed. Everything else passes, such as a folder without a
@@ -230,6 +235,9 @@ func Unchanged(path string) error {
 	for range above + 1 {
 		name := filepath.Join(dir, ManifestName)
 		content, err := os.ReadFile(name)
+		if Unreadable(err) {
+			return err
+		}
 		if err == nil && bytes.Contains(content, []byte(`"slotwave/`+workload.ManifestSchema.Kind+"/")) {
 			var m Manifest
 			if err := json.Unmarshal(content, &m); err != nil {

@@ -1,6 +1,8 @@
 package resultdir
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +55,61 @@ func WriteFile(name string, mode fs.FileMode, content func(io.Writer) error) err
 		return &fs.PathError{Op: path.Op, Path: name, Err: path.Err}
 	}
 	return err
+}
+
+// NamedFile is a file with its content, for WriteFiles.
+type NamedFile struct {
+	Name  string
+	Write func(io.Writer) error
+}
+
+// WriteFiles writes files into a folder that is no result, each whole or not at all, and
+// last a manifest that lists them. After an error none is left that was not there before.
+func WriteFiles(folder string, files []NamedFile, manifest string, m Manifest) (err error) {
+	var made []string
+	defer func() {
+		if err != nil {
+			for _, name := range made {
+				os.Remove(name)
+			}
+		}
+	}()
+	write := func(name string, content func(io.Writer) error) error {
+		path := filepath.Join(folder, name)
+		_, missing := os.Lstat(path)
+		if err := WriteFile(path, 0o666, content); err != nil {
+			return err
+		}
+		if missing != nil {
+			made = append(made, path)
+		}
+		return nil
+	}
+	if err := os.Remove(filepath.Join(folder, manifest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // it would list files that are no longer there
+	}
+	m.Outputs = nil
+	for _, f := range files {
+		sum := sha256.New()
+		size := countingWriter{Writer: sum}
+		if err := write(f.Name, func(w io.Writer) error { return f.Write(io.MultiWriter(w, &size)) }); err != nil {
+			return err
+		}
+		m.Outputs = append(m.Outputs, FileSum{f.Name, size.n, hex.EncodeToString(sum.Sum(nil))})
+	}
+	return write(manifest, m.encode)
+}
+
+// countingWriter counts bytes.
+type countingWriter struct {
+	io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // Text is a content for WriteFile.

@@ -436,6 +436,9 @@ func (d *Diagnosis) result(folder string, tables []string, in *diagnose.Input) e
 		in.Spans = d.spans(spans)
 	}
 	in.Question, err = study.QuestionOf(folder)
+	if resultdir.Unreadable(err) {
+		return err
+	}
 	if err != nil {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
 		return nil

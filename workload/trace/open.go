@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -231,12 +232,19 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 	}
 	// Another program may have files of these names.
 	listed := false
-	if o.json(folder, manifestName, &m) {
+	found, err := o.json(folder, manifestName, &m)
+	if err != nil {
+		return result, false, err
+	}
+	if found {
 		if listed, err = workload.ManifestSchema.Reads(m.Schema, m.Build.Version); err != nil {
 			return result, false, fmt.Errorf("%s: %w", path.Join(filepath.ToSlash(folder), manifestName), err)
 		}
 	}
-	if o.json(folder, summaryName, &summary) {
+	if found, err = o.json(folder, summaryName, &summary); err != nil {
+		return result, false, err
+	}
+	if found {
 		if is, err = workload.SummarySchema.Reads(summary.Schema, m.Build.Version); err != nil {
 			return result, false, fmt.Errorf("%s: %w", path.Join(filepath.ToSlash(folder), summaryName), err)
 		}
@@ -272,16 +280,18 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 	return result, hasJobs, nil
 }
 
-// json decodes a file of a folder, and reports whether it could.
-func (o ReadOptions) json(folder, name string, to any) bool {
+// json decodes a file of a folder, and reports whether it is there and one of JSON.
+func (o ReadOptions) json(folder, name string, to any) (is bool, err error) {
 	var data []byte
-	var err error
 	if o.FS != nil {
 		data, err = fs.ReadFile(o.FS, path.Join(folder, name))
 	} else {
 		data, err = os.ReadFile(filepath.Join(folder, name))
 	}
-	return err == nil && json.Unmarshal(data, to) == nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	return err == nil && json.Unmarshal(data, to) == nil, err
 }
 
 // groupOf returns the job a file is about, or the file itself.
