@@ -82,9 +82,12 @@ func studyOf(folder string, o Options) (s *Study, run int, err error) {
 // several results: a scenario with [vary] makes one directory for each run, and
 // results may share a directory. All other files under a path form one more
 // history.
-func Histories(paths []string) (all [][]string) {
+func Histories(paths []string) (all [][]string, err error) {
 	for _, path := range paths {
-		files, _ := trace.ReadOptions{}.Files(path) // reading it reports the error
+		files, err := trace.ReadOptions{}.Files(path)
+		if resultdir.Unreadable(err) {
+			return nil, err
+		} // reading it reports any other
 		var runs [][]string
 		var rest []string
 		for _, file := range files {
@@ -109,7 +112,7 @@ func Histories(paths []string) (all [][]string) {
 			all = append(all, runs...)
 		}
 	}
-	return all
+	return all, nil
 }
 
 // FileSums returns the checksums of files, including those read from

@@ -43,7 +43,10 @@ func ModelsWith(k scenarios.ModelFiles) ([]analytic.Predictor, error) {
 
 // smallRun reads the run of one job.
 func smallRun(path string) (analytic.SmallRun, error) {
-	all := Histories([]string{path})
+	all, err := Histories([]string{path})
+	if err != nil {
+		return analytic.SmallRun{}, err
+	}
 	h, err := trace.Open(all[0]...)
 	if err == nil {
 		err = h.Strict()
@@ -64,7 +67,11 @@ func smallRun(path string) (analytic.SmallRun, error) {
 // recordedRuns reads the runs of a job.
 func recordedRuns(histories []string) (runs []analytic.RecordedRun, err error) {
 	name := ""
-	for _, paths := range Histories(histories) {
+	all, err := Histories(histories)
+	if err != nil {
+		return nil, err
+	}
+	for _, paths := range all {
 		h, err := trace.Open(paths...)
 		if err != nil {
 			return nil, err

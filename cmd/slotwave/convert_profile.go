@@ -34,7 +34,11 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 	if k.on != "" && (k.json || strings.EqualFold(filepath.Ext(k.to.main()), ".json")) {
 		return errors.New("--on cannot write JSON: want no --json, and a .toml file or a directory for --out")
 	}
-	for _, paths := range study.Histories(args) {
+	histories, err := study.Histories(args)
+	if err != nil {
+		return err
+	}
+	for _, paths := range histories {
 		h, err := k.reading.Each(paths, func(j *workload.HistoryJob) error { p.Add(j); return nil })
 		if err != nil {
 			return err
@@ -79,7 +83,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 		return study.Internal(trace.WriteProfilesJSON(a.data(), each))
 	}
 	var text bytes.Buffer
-	err := each(func(x *workload.Profile) error {
+	err = each(func(x *workload.Profile) error {
 		text.Reset()
 		if err := trace.WriteProfileText(&text, x); err != nil {
 			return err

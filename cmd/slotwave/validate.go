@@ -95,7 +95,11 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		return "platform profile, " + workload.Counted(len(p), "phase", "phases"), []string{"platform", "fit", name}, nil
 	}
 	n, lost := held{}, 0
-	for _, paths := range study.Histories([]string{name}) {
+	histories, err := study.Histories([]string{name})
+	if err != nil {
+		return "", nil, err
+	}
+	for _, paths := range histories {
 		h, err := r.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
 		if err != nil {
 			return "", nil, err

@@ -27,7 +27,11 @@ type Measured struct {
 // ReadMeasured reads traces and results of earlier runs.
 func ReadMeasured(paths []string) (*Measured, error) {
 	m := &Measured{}
-	for _, group := range study.Histories(paths) {
+	histories, err := study.Histories(paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range histories {
 		h, err := trace.Open(group...)
 		if err == nil {
 			err = h.Strict()

@@ -336,7 +336,10 @@ func readSamples(flow *diagnose.Reconstruction, name string) (bool, error) {
 
 // open reads one result, or one history of one or more files.
 func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History, error) {
-	runs := study.Histories(paths)
+	runs, err := study.Histories(paths)
+	if err != nil {
+		return nil, err
+	}
 	folder := ""
 	for _, files := range runs {
 		if len(files) == 2 && files[1] == study.AttemptsOf(filepath.Dir(files[1])) && files[0] != paths[0] {

@@ -29,9 +29,13 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 	if len(h.Jobs)+len(h.Swim) == 0 {
 		return nil, nil, fmt.Errorf("%s: no jobs found", paths[0])
 	}
+	formats, err := formatsOf(paths, r)
+	if err != nil {
+		return nil, nil, err
+	}
 	workers := h.Workers()
 	s := &Inspection{
-		Schema: inspectionSchema, Paths: paths, Formats: formatsOf(paths, r),
+		Schema: inspectionSchema, Paths: paths, Formats: formats,
 		Machines: workers.Hosts(), Racks: len(workers.Racks), Idle: h.IdleWorkers(), OnlyInput: h.Topology.Hosts() - workers.Hosts(),
 		Epoch: h.Epoch, Problems: len(h.Problems) + h.Dropped,
 		Slots: []RecordedSlots{}, Names: []RecordedName{}, Attempts: []RecordedKind{},
@@ -64,18 +68,21 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 }
 
 // formatsOf names the formats of the files, each once.
-func formatsOf(paths []string, r scenarios.Reading) (formats []string) {
+func formatsOf(paths []string, r scenarios.Reading) (formats []string, err error) {
 	if r.Format != "" {
-		return []string{r.Format}
+		return []string{r.Format}, nil
 	}
-	files, _ := trace.ReadOptions{}.Files(paths...) // they were read already
+	files, err := trace.ReadOptions{}.Files(paths...)
+	if err != nil {
+		return nil, err
+	}
 	for _, file := range files {
 		if format, err := trace.Detect(file); err == nil && !slices.Contains(formats, format) {
 			formats = append(formats, format)
 		}
 	}
 	slices.Sort(formats)
-	return formats
+	return formats, nil
 }
 
 // inspected is a history and what was found in it.
