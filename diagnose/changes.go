@@ -17,7 +17,19 @@ import (
 // It fails if there is nothing to change.
 type Change struct {
 	Text string
+	Key  string // of the schema, or "node NAME"
 	Edit func(model.WhatIf) (model.WhatIf, error)
+}
+
+// ofCluster reports whether the change is the same whichever job proposes it.
+func (c *Change) ofCluster() bool {
+	return slices.ContainsFunc([]string{"node ", "cluster.", "scheduler.", "network."}, func(p string) bool { return strings.HasPrefix(c.Key, p) })
+}
+
+// of sets the key of a change.
+func (c *Change) of(key string) *Change {
+	c.Key = key
+	return c
 }
 
 // asItIs is the error of a change that the question already has.
@@ -32,7 +44,7 @@ func inQuestion(format string, args ...any) error {
 // editJob changes a job of the question, or all of them where none has its id.
 func (s *scene) editJob(text string, edit func(*workload.Job) error) *Change {
 	id := s.job.id
-	return &Change{text, func(q model.WhatIf) (model.WhatIf, error) {
+	return &Change{Text: text, Edit: func(q model.WhatIf) (model.WhatIf, error) {
 		q.Jobs = slices.Clone(q.Jobs)
 		found := false
 		for i := range q.Jobs {
@@ -54,7 +66,7 @@ func (s *scene) editJob(text string, edit func(*workload.Job) error) *Change {
 func setOthers(ids []string, key, value string) *Change {
 	var top workload.Conf
 	top.Set(key, value)
-	return &Change{fmt.Sprintf("%s = %s for %s", key, value, strings.Join(ids, ", ")), func(q model.WhatIf) (model.WhatIf, error) {
+	return &Change{Text: fmt.Sprintf("%s = %s for %s", key, value, strings.Join(ids, ", ")), Key: key, Edit: func(q model.WhatIf) (model.WhatIf, error) {
 		q.Jobs = slices.Clone(q.Jobs)
 		for i := range q.Jobs {
 			if slices.Contains(ids, q.Jobs[i].ID) {
@@ -76,12 +88,12 @@ func (s *scene) setConf(pairs ...string) *Change {
 	return s.editJob(strings.Join(text, ", "), func(j *workload.Job) error {
 		j.Conf = j.Conf.Over(top)
 		return nil
-	})
+	}).of(pairs[0])
 }
 
 // editCluster changes the cluster; nodes, machines and loads are copies.
 func editCluster(text string, edit func(*model.Cluster) error) *Change {
-	return &Change{text, func(q model.WhatIf) (model.WhatIf, error) {
+	return &Change{Text: text, Edit: func(q model.WhatIf) (model.WhatIf, error) {
 		c := &q.Cluster
 		c.Nodes, c.Machines, c.Loads = slices.Clone(c.Nodes), slices.Clone(c.Machines), slices.Clone(c.Loads)
 		return q, edit(c)
@@ -144,7 +156,7 @@ func repair(node, device string) *Change {
 		c.Machines = append(c.Machines, fixed)
 		c.Nodes[i].Machine = len(c.Machines) - 1
 		return nil
-	})
+	}).of("node " + node)
 }
 
 // unload removes the foreign load from a node's device. If paused is set, it
@@ -171,14 +183,14 @@ func unload(node, device string, paused bool) *Change {
 			return inQuestion("there is no such load")
 		}
 		return nil
-	})
+	}).of("node " + node)
 }
 
 // setReduces gives the job another number of reduces.
 func (s *scene) setReduces(n int) *Change {
 	return s.editJob(fmt.Sprintf("mapred.reduce.tasks = %d", n), func(j *workload.Job) error {
 		r := &j.Reduces
-		if len(r.Shuffle.Each)+len(r.Copy.Each)+len(r.Sort.Each)+len(r.Time.Each)+len(r.FirstWave.Each) > 0 {
+		if listsReduces(r) {
 			return fmt.Errorf("the scenario lists the time of each reduce of job %s", j.ID)
 		}
 		if r.Count == n || n < 1 {
@@ -186,7 +198,12 @@ func (s *scene) setReduces(n int) *Change {
 		}
 		r.Count, r.Shares, r.Ends = n, nil, nil
 		return nil
-	})
+	}).of("job.reduces")
+}
+
+// listsReduces reports whether the times of single reduces are given.
+func listsReduces(r *workload.ReduceTasks) bool {
+	return len(r.Shuffle.Each)+len(r.Copy.Each)+len(r.Sort.Each)+len(r.Time.Each)+len(r.FirstWave.Each) > 0
 }
 
 // evenReduces gives every reduce the same part of the map output.
@@ -202,31 +219,34 @@ func (s *scene) evenReduces() *Change {
 
 // combineSplits joins every n splits into one.
 func (s *scene) combineSplits(factor int) *Change {
-	return s.editJob(fmt.Sprintf("%d splits combined into one", factor), func(j *workload.Job) error {
-		m := &j.Maps
-		if len(m.Time.Each) > 0 {
-			return fmt.Errorf("the scenario lists the time of each map of job %s", j.ID)
+	return s.editJob(fmt.Sprintf("%d splits combined into one", factor), func(j *workload.Job) error { return joinSplits(j, factor) }).of("dfs.block.size")
+}
+
+// joinSplits joins every n splits of a job into one.
+func joinSplits(j *workload.Job, factor int) error {
+	m := &j.Maps
+	if len(m.Time.Each) > 0 {
+		return fmt.Errorf("the scenario lists the time of each map of job %s", j.ID)
+	}
+	n := (m.Count + factor - 1) / factor
+	var splits []workload.Split
+	for i := 0; i < len(m.Splits); i += factor {
+		joined := workload.Split{Hosts: m.Splits[i].Hosts}
+		for _, split := range m.Splits[i:min(i+factor, len(m.Splits))] {
+			joined.Bytes += split.Bytes
 		}
-		n := (m.Count + factor - 1) / factor
-		var splits []workload.Split
-		for i := 0; i < len(m.Splits); i += factor {
-			joined := workload.Split{Hosts: m.Splits[i].Hosts}
-			for _, split := range m.Splits[i:min(i+factor, len(m.Splits))] {
-				joined.Bytes += split.Bytes
-			}
-			splits = append(splits, joined)
-		}
-		if m.Time.All > 0 {
-			m.Time.All = workload.Seconds(m.Time.All.Seconds() * float64(m.Count) / float64(n))
-		}
-		m.Count, m.Splits, m.Shares, m.Ends = n, splits, nil, nil
-		return nil
-	})
+		splits = append(splits, joined)
+	}
+	if m.Time.All > 0 {
+		m.Time.All = workload.Seconds(m.Time.All.Seconds() * float64(m.Count) / float64(n))
+	}
+	m.Count, m.Splits, m.Shares, m.Ends = n, splits, nil, nil
+	return nil
 }
 
 // noFailures makes every attempt succeed and keeps every node alive.
 func (s *scene) noFailures() *Change {
-	return &Change{"no attempt fails", func(q model.WhatIf) (model.WhatIf, error) {
+	return &Change{Text: "no attempt fails", Edit: func(q model.WhatIf) (model.WhatIf, error) {
 		q.Jobs, q.Cluster.Nodes = slices.Clone(q.Jobs), slices.Clone(q.Cluster.Nodes)
 		changed := false
 		for i := range q.Jobs {
@@ -253,17 +273,17 @@ func shareSlots() *Change {
 		}
 		c.SharedSlots = true
 		return nil
-	})
+	}).of("cluster.shared_slots")
 }
 
 // moreSlots multiplies the slots of a kind on every node.
 func moreSlots(kind workload.Kind, factor int) *Change {
-	return editCluster(fmt.Sprintf("%d times as many %s slots", factor, kind), func(c *model.Cluster) error {
-		for i := range c.Nodes {
-			if kind == workload.Map {
-				c.Nodes[i].MapSlots *= factor
+	return edited(fmt.Sprintf("cluster.%s_slots", kind), fmt.Sprintf("%d times as many %s slots", factor, kind), func(q *model.WhatIf) error {
+		for i := range q.Cluster.Nodes {
+			if n := &q.Cluster.Nodes[i]; kind == workload.Map {
+				n.MapSlots *= factor
 			} else {
-				c.Nodes[i].ReduceSlots *= factor
+				n.ReduceSlots *= factor
 			}
 		}
 		return nil
@@ -273,13 +293,16 @@ func moreSlots(kind workload.Kind, factor int) *Change {
 // setScheduler replaces the scheduler, or sets one of its properties.
 func setScheduler(name string, pairs ...string) *Change {
 	var text []string
+	key := "scheduler.name"
 	if name != "" {
 		text = append(text, "scheduler "+name)
+	} else {
+		key = pairs[0]
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		text = append(text, pairs[i]+" = "+pairs[i+1])
 	}
-	return &Change{strings.Join(text, ", "), func(q model.WhatIf) (model.WhatIf, error) {
+	return &Change{Text: strings.Join(text, ", "), Key: key, Edit: func(q model.WhatIf) (model.WhatIf, error) {
 		if name != "" {
 			q.Scheduler.Name = name
 		}
@@ -294,7 +317,7 @@ func setScheduler(name string, pairs ...string) *Change {
 
 // noLimits removes the limits of pools and users.
 func noLimits() *Change {
-	return &Change{"no limits of pools and users", func(q model.WhatIf) (model.WhatIf, error) {
+	return &Change{Text: "no limits of pools and users", Key: "scheduler.pool", Edit: func(q model.WhatIf) (model.WhatIf, error) {
 		q.Scheduler.Pools = slices.Clone(q.Scheduler.Pools)
 		for i := range q.Scheduler.Pools {
 			p := &q.Scheduler.Pools[i]
@@ -307,7 +330,7 @@ func noLimits() *Change {
 
 // heartbeat shortens the heartbeat of every tracker to a tenth.
 func shortHeartbeat() *Change {
-	return &Change{"heartbeat of 300 ms", func(q model.WhatIf) (model.WhatIf, error) {
+	return &Change{Text: "heartbeat of 300 ms", Key: "cluster.heartbeat", Edit: func(q model.WhatIf) (model.WhatIf, error) {
 		q.Cluster.Heartbeat, q.Cluster.Phases = workload.Seconds(0.3), nil
 		return q, nil
 	}}
@@ -315,7 +338,7 @@ func shortHeartbeat() *Change {
 
 // moreReplicas keeps another replica of each split that the simulator places.
 func moreReplicas() *Change {
-	return &Change{"another replica of each block", func(q model.WhatIf) (model.WhatIf, error) {
+	return &Change{Text: "another replica of each block", Key: "dfs.replication", Edit: func(q model.WhatIf) (model.WhatIf, error) {
 		for _, j := range q.Jobs {
 			for _, split := range j.Maps.Splits {
 				if len(split.Hosts) > 0 {
@@ -347,7 +370,7 @@ func fasterNetwork(rack bool) *Change {
 			}
 		}
 		return nil
-	})
+	}).of(map[bool]string{true: "network.uplink_mb", false: "network.nic_mb"}[rack])
 }
 
 // freeCopies removes the processor cost of fetching map outputs, as if network
@@ -372,7 +395,7 @@ func join(changes []*Change) *Change {
 	for _, c := range changes {
 		text = append(text, c.Text)
 	}
-	return &Change{strings.Join(text, "; "), func(q model.WhatIf) (model.WhatIf, error) {
+	return &Change{Text: strings.Join(text, "; "), Key: changes[0].Key, Edit: func(q model.WhatIf) (model.WhatIf, error) {
 		made := false
 		var same error
 		for _, c := range changes {

@@ -64,8 +64,8 @@ type Finding struct {
 	others []*Change
 }
 
-// rankedBy is the gain by which a finding is ranked.
-func (f *Finding) rankedBy() float64 { return f.weight * f.Receipt.Gain }
+// rankedBy is the gain of the mean job by which a finding is ranked.
+func (f *Finding) rankedBy() float64 { return f.weight * f.Receipt.meanJob }
 
 // Diagnosis is the result. Jobs are in order of submission.
 type Diagnosis struct {
@@ -348,11 +348,31 @@ func (d *Diagnosis) rank() {
 	for _, j := range d.Jobs {
 		times[j.ID] = max(1e-9, (j.Finish - j.Submit).Seconds())
 	}
+	whole := 0.0
+	for _, t := range times {
+		whole += t
+	}
+	times[meanJob] = whole / float64(max(1, len(times)))
 	class := map[Outcome]int{Confirmed: 0, Untested: 1, Withdrawn: 2}
 	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.rankedBy(), b.rankedBy()),
 			-cmp.Compare(a.weight*a.saves/times[a.Job], b.weight*b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
 	})
+	// The same change of the cluster, which other jobs propose too, follows the others.
+	seen := map[string]bool{}
+	var first, again, rest []Finding
+	for _, f := range d.Findings {
+		switch {
+		case f.Receipt.Outcome != Confirmed:
+			rest = append(rest, f)
+		case f.Change.ofCluster() && seen[f.Change.Text]:
+			again = append(again, f)
+		default:
+			seen[f.Change.Text] = true
+			first = append(first, f)
+		}
+	}
+	d.Findings = slices.Concat(first, again, rest)
 	for i := range d.Findings {
 		d.Findings[i].Rank = i + 1
 	}
@@ -376,6 +396,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
 		return fmt.Errorf("pairs: got %d to %d: want 2 or more", v.Pairs, v.MostPairs)
 	}
 	v.testAll(d.Findings)
+	d.Findings = withProposals(d.Findings, v.propose(d))
 	d.rank()
 	var changes []*Change
 	seen := map[string]bool{}

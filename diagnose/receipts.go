@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Outcome is the result of re-simulating a change.
@@ -31,6 +33,7 @@ type Receipt struct {
 	Pairs           int
 	Outcome         Outcome
 	Note            string
+	meanJob         float64 // gain of the mean job of the run
 
 	// RealLow and RealHigh hold the gain on the cluster of a recorded run in 8 of
 	// 10 cases. Both are 0 if nothing is recorded.
@@ -45,6 +48,7 @@ type Verification struct {
 	HalfWidth float64         // half width of the interval at which no more pairs are run, 0.01
 	Most      int             // number of findings that are tested, 10
 	Workers   int             // 0: all cores
+	Budget    int64           // tasks to simulate, of which one at fidelity device counts as ten; 0: any number
 	Without   bool            // also run the question without each part of the cluster
 
 	// Measured holds the times of recorded jobs by id. If the question's own
@@ -76,6 +80,9 @@ func DefaultVerification(p model.Predictor) Verification {
 // noTimeLeft is the note of a change that the budget did not reach.
 const noTimeLeft = "no time left in the budget"
 
+// errBudget says that the budget does not allow more runs.
+var errBudget = errors.New(noTimeLeft)
+
 // verifier runs a question with several seeds and keeps the runs of the base.
 type verifier struct {
 	Verification
@@ -83,6 +90,9 @@ type verifier struct {
 	base  model.WhatIf
 	bases []map[string]time.Duration // by seed: times of jobs
 	least float64                    // smallest useful gain
+	spent int64                      // of the budget
+
+	known map[string][]map[string]time.Duration // runs of changes of the cluster, by their text
 }
 
 // times returns the times of the jobs of a question; "" is the makespan.
@@ -92,23 +102,27 @@ func (v *verifier) times(q model.WhatIf) (map[string]time.Duration, error) {
 		return nil, err
 	}
 	times := map[string]time.Duration{"": p.Mean}
+	sum, ended := time.Duration(0), 0
 	for _, j := range p.Jobs {
-		if j.Finish >= 0 {
+		if j.Finish >= 0 && j.State != workload.Failed {
 			times[j.ID] = j.Finish - j.Submit
+			sum, ended = sum+j.Finish-j.Submit, ended+1
 		}
+	}
+	if ended > 0 && ended == len(p.Jobs) {
+		times[meanJob] = sum / time.Duration(ended)
 	}
 	return times, nil
 }
 
 // runs answers the question with the seeds from first up to n, concurrently.
 func (v *verifier) runs(q model.WhatIf, first, n int) ([]map[string]time.Duration, error) {
+	if !v.spend(&q, n-first) {
+		return nil, errBudget
+	}
 	list := make([]map[string]time.Duration, n-first)
 	group, ctx := errgroup.WithContext(v.ctx)
-	workers := v.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	group.SetLimit(workers)
+	group.SetLimit(v.workers())
 	for i := range list {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
@@ -116,6 +130,9 @@ func (v *verifier) runs(q model.WhatIf, first, n int) ([]map[string]time.Duratio
 			}
 			own := q
 			own.Seed = v.base.Seed + uint64(first+i)
+			if own.Until == 0 && first+i < len(v.bases) { // some changes let a job wait for ever
+				own.Until = mostTime * v.bases[first+i][""]
+			}
 			times, err := v.times(own)
 			list[i] = times
 			return err
@@ -124,6 +141,12 @@ func (v *verifier) runs(q model.WhatIf, first, n int) ([]map[string]time.Duratio
 	return list, group.Wait()
 }
 
+// mostTime is how many times the time of the base a changed run may take.
+const mostTime = 4
+
+// workers is the number of simulations at a time.
+func (v *verifier) workers() int { return cmp.Or(v.Workers, runtime.GOMAXPROCS(0)) }
+
 // trial is the test of one change, in pairs of runs with common seeds.
 type trial struct {
 	receipt Receipt
@@ -131,7 +154,8 @@ type trial struct {
 	job     string
 	device  bool
 	runs    []map[string]time.Duration
-	wide    bool // the interval needs more pairs
+	wide    bool   // the interval needs more pairs
+	whole   string // text of a change of the cluster, which is run once for all jobs
 }
 
 // test re-simulates a change until the interval is narrow enough.
@@ -144,6 +168,12 @@ func (v *verifier) test(change *Change, job string, device bool) Receipt {
 // begin tests a change with the least number of pairs.
 func (v *verifier) begin(change *Change, job string, device bool) *trial {
 	t := &trial{job: job, device: device}
+	if change != nil && change.ofCluster() {
+		t.whole = change.Text
+		if v.known == nil {
+			v.known = map[string][]map[string]time.Duration{}
+		}
+	}
 	if change == nil {
 		t.receipt = Receipt{Outcome: Untested, Note: "no change to the scenario can test it"}
 		return t
@@ -176,11 +206,21 @@ func (v *verifier) narrow(t *trial) {
 
 // extend brings a trial to n pairs and judges it.
 func (v *verifier) extend(t *trial, n int) error {
-	more, err := v.pairsOf(t.changed, len(t.runs), n)
-	if err != nil {
-		return err
+	known := t.runs
+	if t.whole != "" {
+		known = v.known[t.whole]
 	}
-	t.runs = append(t.runs, more...)
+	if len(known) < n {
+		more, err := v.pairsOf(t.changed, len(known), n)
+		if err != nil {
+			return err
+		}
+		known = append(known, more...)
+	}
+	t.runs = known[:n]
+	if t.whole != "" {
+		v.known[t.whole] = known
+	}
 	r, ended := v.gain(t.runs, t.job)
 	if !ended {
 		t.wide = false
@@ -189,6 +229,14 @@ func (v *verifier) extend(t *trial, n int) error {
 	}
 	t.wide = r.High-r.Low > 2*v.HalfWidth
 	v.judge(&r, t.job, t.device)
+	if all, ok := v.gain(t.runs, meanJob); ok {
+		r.meanJob = all.Gain
+	} else {
+		r.meanJob = r.Gain
+	}
+	if r.Outcome == Confirmed {
+		r.Note = v.forAll(t.runs, r.meanJob)
+	}
 	t.receipt = r
 	return nil
 }
@@ -258,8 +306,45 @@ func (v *verifier) gain(runs []map[string]time.Duration, job string) (Receipt, b
 	return interval(gains), true
 }
 
+// forAll says what a change does to all jobs of a run with several: the mean job, the
+// slow twentieth, who gains and who loses.
+func (v *verifier) forAll(runs []map[string]time.Duration, mean float64) string {
+	faster, slower, worst, most := 0, 0, "", time.Duration(0)
+	var before, after []float64
+	for _, id := range sortedKeys(v.bases[0]) {
+		if id == "" || id == meanJob {
+			continue
+		}
+		was, is := time.Duration(0), time.Duration(0)
+		for seed, times := range runs {
+			was, is = was+v.bases[seed][id], is+times[id]
+		}
+		n := time.Duration(len(runs))
+		was, is = was/n, is/n
+		before, after = append(before, was.Seconds()), append(after, is.Seconds())
+		const notable = 0.01
+		switch change := is.Seconds()/was.Seconds() - 1; {
+		case change < -notable:
+			faster++
+		case change > notable:
+			slower++
+			if is-was > most {
+				worst, most = id, is-was
+			}
+		}
+	}
+	if len(before) < 2 {
+		return ""
+	}
+	note := fmt.Sprintf("all jobs: mean %+.1f %%, p95 %+.1f %%, %d faster, %d slower", -100*mean, 100*(quantile(after, 0.95)/quantile(before, 0.95)-1), faster, slower)
+	if slower > 0 {
+		note += fmt.Sprintf(", worst %s by %.0f s", worst, most.Seconds())
+	}
+	return note
+}
+
 func (v *verifier) failed(err error) Receipt {
-	if v.ctx.Err() != nil {
+	if v.ctx.Err() != nil || errors.Is(err, errBudget) {
 		return Receipt{Outcome: Untested, Note: noTimeLeft}
 	}
 	return Receipt{Outcome: Untested, Note: err.Error()}

@@ -48,6 +48,13 @@ func (c Conf) Lookup(key string) (string, bool) {
 // Keys lists the properties that are set, sorted.
 func (c Conf) Keys() []string { return slices.Sorted(maps.Keys(c.values)) }
 
+// Without returns c without a property. It does not change c.
+func (c Conf) Without(key string) Conf {
+	left := maps.Clone(c.values)
+	delete(left, Canonical(key))
+	return Conf{left}
+}
+
 // Over returns c with every property of top set over it. Neither changes.
 func (c Conf) Over(top Conf) Conf {
 	if len(top.values) == 0 {

@@ -22,6 +22,7 @@ type Property struct {
 	Reader    string // the scheduler or part of Hadoop that reads it, with the release if not all do
 	Phases    bool   // used only at fidelities phase and device
 	About     string
+	Acts      string    // the parts of a job's time that it changes: launch, map, sort, shuffle, write, read, lost; package diagnose proposes by them
 	Tuned     []float64 // least and largest value that tune tries, 0 to 1 for a switch; nil: it leaves the property alone
 
 	kind   valueKind
@@ -56,85 +57,85 @@ var properties = []Property{
 	// The JobTracker and its trackers.
 	{Key: "mapred.tasktracker.map.tasks.maximum", New: "mapreduce.tasktracker.map.tasks.maximum", kind: whole, Default: "2", limits: []float64{0, MostSlots}, Reader: "JobTracker", About: "map slots of a node, unless the cluster states them"},
 	{Key: "mapred.tasktracker.reduce.tasks.maximum", New: "mapreduce.tasktracker.reduce.tasks.maximum", kind: whole, Default: "2", limits: []float64{0, MostSlots}, Reader: "JobTracker", About: "reduce slots of a node, unless the cluster states them"},
-	{Key: "mapred.tasktracker.expiry.interval", New: "mapreduce.jobtracker.expire.trackers.interval", kind: whole, Default: "600000", limits: []float64{3, 315360000000}, Unit: "ms", Reader: "JobTracker", About: "ms without a heartbeat after which a tracker is lost"},
-	{Key: "mapred.heartbeats.in.second", New: "mapreduce.jobtracker.heartbeats.in.second", kind: whole, Default: "100", Reader: "JobTracker 1.x", About: "heartbeats that the JobTracker aims to receive per second"},
-	{Key: "mapreduce.jobtracker.heartbeats.scaling.factor", kind: number, Default: "1.0", Reader: "JobTracker 1.x", About: "factor on the heartbeat interval"},
-	{Key: "mapreduce.tasktracker.outofband.heartbeat", kind: truth, Default: "false", Reader: "JobTracker 1.x", About: "a tracker sends its next heartbeat earlier when a task ends"},
-	{Key: "mapreduce.tasktracker.outofband.heartbeat.damper", kind: whole, Default: "1000000", limits: []float64{1}, Reader: "JobTracker 1.x", About: "the earlier interval = interval / (ended tasks x damper + 1)"},
-	{Key: "mapred.max.tracker.blacklists", New: "mapreduce.jobtracker.tasktracker.maxblacklists", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker 0.20", About: "blacklisting jobs after which a tracker gets no more tasks"},
-	{Key: "mapred.cluster.average.blacklist.threshold", kind: number, Default: "0.5", limits: []float64{0}, Reader: "JobTracker 0.20", About: "how far that number must exceed the average; 0.5: by 50 %"},
-	{Key: "mapred.cluster.map.memory.mb", New: "mapreduce.cluster.mapmemory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory of a map slot"},
-	{Key: "mapred.cluster.reduce.memory.mb", New: "mapreduce.cluster.reducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory of a reduce slot"},
-	{Key: "mapred.cluster.max.map.memory.mb", New: "mapreduce.jobtracker.maxmapmemory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "largest memory that a map may request"},
-	{Key: "mapred.cluster.max.reduce.memory.mb", New: "mapreduce.jobtracker.maxreducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "largest memory that a reduce may request"},
-	{Key: "dfs.replication", kind: whole, Default: "3", limits: []float64{1}, Reader: "JobTracker", About: "replicas of a split whose hosts are not given"},
+	{Key: "mapred.tasktracker.expiry.interval", New: "mapreduce.jobtracker.expire.trackers.interval", kind: whole, Default: "600000", limits: []float64{3, 315360000000}, Unit: "ms", Reader: "JobTracker", Acts: "lost", About: "ms without a heartbeat after which a tracker is lost"},
+	{Key: "mapred.heartbeats.in.second", New: "mapreduce.jobtracker.heartbeats.in.second", kind: whole, Default: "100", Reader: "JobTracker 1.x", Acts: "launch", About: "heartbeats that the JobTracker aims to receive per second"},
+	{Key: "mapreduce.jobtracker.heartbeats.scaling.factor", kind: number, Default: "1.0", Reader: "JobTracker 1.x", Acts: "launch", About: "factor on the heartbeat interval"},
+	{Key: "mapreduce.tasktracker.outofband.heartbeat", kind: truth, Default: "false", Reader: "JobTracker 1.x", Acts: "launch", About: "a tracker sends its next heartbeat earlier when a task ends"},
+	{Key: "mapreduce.tasktracker.outofband.heartbeat.damper", kind: whole, Default: "1000000", limits: []float64{1}, Reader: "JobTracker 1.x", Acts: "launch", About: "the earlier interval = interval / (ended tasks x damper + 1)"},
+	{Key: "mapred.max.tracker.blacklists", New: "mapreduce.jobtracker.tasktracker.maxblacklists", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker 0.20", Acts: "lost", About: "blacklisting jobs after which a tracker gets no more tasks"},
+	{Key: "mapred.cluster.average.blacklist.threshold", kind: number, Default: "0.5", limits: []float64{0}, Reader: "JobTracker 0.20", Acts: "lost", About: "how far that number must exceed the average; 0.5: by 50 %"},
+	{Key: "mapred.cluster.map.memory.mb", New: "mapreduce.cluster.mapmemory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "memory of a map slot"},
+	{Key: "mapred.cluster.reduce.memory.mb", New: "mapreduce.cluster.reducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "memory of a reduce slot"},
+	{Key: "mapred.cluster.max.map.memory.mb", New: "mapreduce.jobtracker.maxmapmemory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "largest memory that a map may request"},
+	{Key: "mapred.cluster.max.reduce.memory.mb", New: "mapreduce.jobtracker.maxreducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "largest memory that a reduce may request"},
+	{Key: "dfs.replication", kind: whole, Default: "3", limits: []float64{1}, Reader: "JobTracker", Acts: "read write launch", About: "replicas of a split whose hosts are not given"},
 	{Key: "dfs.block.size", New: "dfs.blocksize", kind: size, Default: "67108864", limits: []float64{1}, Unit: "bytes", Reader: "JobTracker", About: "bytes of a split, if the number of maps is not given"},
 
 	// A job and its tasks.
-	{Key: "mapred.reduce.slowstart.completed.maps", New: "mapreduce.job.reduce.slowstart.completedmaps", kind: fraction, Default: "0.05", Reader: "JobTracker", Tuned: []float64{0.05, 1}, About: "share of the maps that must succeed before reduces start"},
-	{Key: "mapred.map.tasks.speculative.execution", New: "mapreduce.map.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker", About: "launch speculative attempts of maps"},
-	{Key: "mapred.reduce.tasks.speculative.execution", New: "mapreduce.reduce.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker", About: "launch speculative attempts of reduces"},
+	{Key: "mapred.reduce.slowstart.completed.maps", New: "mapreduce.job.reduce.slowstart.completedmaps", kind: fraction, Default: "0.05", Reader: "JobTracker", Tuned: []float64{0.05, 1}, Acts: "launch shuffle", About: "share of the maps that must succeed before reduces start"},
+	{Key: "mapred.map.tasks.speculative.execution", New: "mapreduce.map.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker", Acts: "map launch lost", About: "launch speculative attempts of maps"},
+	{Key: "mapred.reduce.tasks.speculative.execution", New: "mapreduce.reduce.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker", Acts: "shuffle write launch lost", About: "launch speculative attempts of reduces"},
 	{Key: "mapred.map.max.attempts", New: "mapreduce.map.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failed attempts of one map that fail the job"},
 	{Key: "mapred.reduce.max.attempts", New: "mapreduce.reduce.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failed attempts of one reduce that fail the job"},
 	{Key: "mapred.max.map.failures.percent", New: "mapreduce.map.failures.maxpercent", kind: whole, Default: "0", limits: []float64{0}, Unit: "%", Reader: "JobTracker", About: "share of the maps that may fail without failing the job"},
 	{Key: "mapred.max.reduce.failures.percent", New: "mapreduce.reduce.failures.maxpercent", kind: whole, Default: "0", limits: []float64{0}, Unit: "%", Reader: "JobTracker", About: "share of the reduces that may fail without failing the job"},
-	{Key: "mapred.max.tracker.failures", New: "mapreduce.job.maxtaskfailures.per.tracker", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failures on a tracker after which a job blacklists it"},
-	{Key: "mapred.job.map.memory.mb", New: "mapreduce.map.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory that a map requests"},
-	{Key: "mapred.job.reduce.memory.mb", New: "mapreduce.reduce.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory that a reduce requests"},
-	{Key: "mapreduce.job.locality.wait.factor", kind: fraction, Default: "1", Reader: "capacity 1.x", About: "limits how long a job waits before it launches an off-rack map"},
+	{Key: "mapred.max.tracker.failures", New: "mapreduce.job.maxtaskfailures.per.tracker", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", Acts: "lost", About: "failures on a tracker after which a job blacklists it"},
+	{Key: "mapred.job.map.memory.mb", New: "mapreduce.map.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "memory that a map requests"},
+	{Key: "mapred.job.reduce.memory.mb", New: "mapreduce.reduce.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "memory that a reduce requests"},
+	{Key: "mapreduce.job.locality.wait.factor", kind: fraction, Default: "1", Reader: "capacity 1.x", Acts: "launch read", About: "limits how long a job waits before it launches an off-rack map"},
 
 	// What happens inside a task.
-	{Key: "io.sort.mb", New: "mapreduce.task.io.sort.mb", kind: whole, Default: "100", limits: []float64{1, 2047}, Unit: "MiB", Reader: "task", Phases: true, Tuned: []float64{50, 2047}, About: "size of a map's sort buffer"},
-	{Key: "io.sort.record.percent", kind: fraction, Default: "0.05", limits: []float64{0.01, 1}, Reader: "task", Phases: true, Tuned: []float64{0.01, 0.5}, About: "part of the sort buffer that holds record metadata"},
-	{Key: "io.sort.spill.percent", New: "mapreduce.map.sort.spill.percent", kind: fraction, Default: "0.80", Reader: "task", Phases: true, Tuned: []float64{0.5, 0.95}, About: "fill level of the sort buffer at which a spill starts"},
-	{Key: "io.sort.factor", New: "mapreduce.task.io.sort.factor", kind: whole, Default: "10", limits: []float64{2}, Reader: "task", Phases: true, Tuned: []float64{5, 100}, About: "files merged at once"},
-	{Key: "min.num.spills.for.combine", New: "mapreduce.map.combine.minspills", kind: whole, Default: "3", limits: []float64{0}, Reader: "task", Phases: true, About: "fewest spills with which the last merge of a map runs the combiner"},
-	{Key: "mapred.compress.map.output", New: "mapreduce.map.output.compress", kind: truth, Default: "false", Reader: "task", Phases: true, Tuned: []float64{0, 1}, About: "compress map output"},
-	{Key: "mapred.map.output.compression.codec", New: "mapreduce.map.output.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, About: "codec class for map output"},
-	{Key: "mapred.output.compress", New: "mapreduce.output.fileoutputformat.compress", kind: truth, Default: "false", Reader: "task", Phases: true, About: "compress the output of the job"},
-	{Key: "mapred.output.compression.codec", New: "mapreduce.output.fileoutputformat.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, About: "codec class for the output of the job"},
-	{Key: "mapred.child.java.opts", Default: "-Xmx200m", Reader: "task", Phases: true, About: "JVM options of a task; only the heap size -Xmx is used"},
-	{Key: "mapred.map.child.java.opts", New: "mapreduce.map.java.opts", Otherwise: "mapred.child.java.opts", Reader: "task 1.x", Phases: true, About: "the same for maps only"},
-	{Key: "mapred.reduce.child.java.opts", New: "mapreduce.reduce.java.opts", Otherwise: "mapred.child.java.opts", Reader: "task 1.x", Phases: true, About: "the same for reduces only"},
-	{Key: "mapred.reduce.parallel.copies", New: "mapreduce.reduce.shuffle.parallelcopies", kind: whole, Default: "5", limits: []float64{1}, Reader: "task", Phases: true, Tuned: []float64{5, 50}, About: "map outputs that a reduce fetches at once"},
-	{Key: "mapred.job.shuffle.input.buffer.percent", New: "mapreduce.reduce.shuffle.input.buffer.percent", kind: fraction, Default: "0.70", Reader: "task", Phases: true, Tuned: []float64{0.5, 0.9}, About: "part of a reduce's heap for fetched map outputs"},
-	{Key: "mapred.job.shuffle.merge.percent", New: "mapreduce.reduce.shuffle.merge.percent", kind: fraction, Default: "0.66", Reader: "task", Phases: true, Tuned: []float64{0.3, 0.9}, About: "fill level of that buffer at which its map outputs are merged to disk"},
-	{Key: "mapred.inmem.merge.threshold", New: "mapreduce.reduce.merge.inmem.threshold", kind: whole, Default: "1000", Reader: "task", Phases: true, Tuned: []float64{100, 5000}, About: "map outputs in that buffer that start a merge; 0 or less: no limit"},
-	{Key: "mapred.job.reduce.input.buffer.percent", New: "mapreduce.reduce.input.buffer.percent", kind: fraction, Default: "0.0", Reader: "task", Phases: true, Tuned: []float64{0, 0.8}, About: "part of a reduce's heap that may hold map outputs in the reduce phase"},
-	{Key: "tasktracker.http.threads", New: "mapreduce.tasktracker.http.threads", kind: whole, Default: "40", limits: []float64{1}, Reader: "task", Phases: true, About: "map outputs that a tracker serves at once"},
+	{Key: "io.sort.mb", New: "mapreduce.task.io.sort.mb", kind: whole, Default: "100", limits: []float64{1, 2047}, Unit: "MiB", Reader: "task", Phases: true, Tuned: []float64{50, 2047}, Acts: "sort", About: "size of a map's sort buffer"},
+	{Key: "io.sort.record.percent", kind: fraction, Default: "0.05", limits: []float64{0.01, 1}, Reader: "task", Phases: true, Tuned: []float64{0.01, 0.5}, Acts: "sort", About: "part of the sort buffer that holds record metadata"},
+	{Key: "io.sort.spill.percent", New: "mapreduce.map.sort.spill.percent", kind: fraction, Default: "0.80", Reader: "task", Phases: true, Tuned: []float64{0.5, 0.95}, Acts: "sort", About: "fill level of the sort buffer at which a spill starts"},
+	{Key: "io.sort.factor", New: "mapreduce.task.io.sort.factor", kind: whole, Default: "10", limits: []float64{2}, Reader: "task", Phases: true, Tuned: []float64{5, 100}, Acts: "sort shuffle", About: "files merged at once"},
+	{Key: "min.num.spills.for.combine", New: "mapreduce.map.combine.minspills", kind: whole, Default: "3", limits: []float64{0}, Reader: "task", Phases: true, Acts: "sort shuffle", About: "fewest spills with which the last merge of a map runs the combiner"},
+	{Key: "mapred.compress.map.output", New: "mapreduce.map.output.compress", kind: truth, Default: "false", Reader: "task", Phases: true, Tuned: []float64{0, 1}, Acts: "sort shuffle", About: "compress map output"},
+	{Key: "mapred.map.output.compression.codec", New: "mapreduce.map.output.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, Acts: "sort shuffle", About: "codec class for map output"},
+	{Key: "mapred.output.compress", New: "mapreduce.output.fileoutputformat.compress", kind: truth, Default: "false", Reader: "task", Phases: true, Acts: "write", About: "compress the output of the job"},
+	{Key: "mapred.output.compression.codec", New: "mapreduce.output.fileoutputformat.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, Acts: "write", About: "codec class for the output of the job"},
+	{Key: "mapred.child.java.opts", Default: "-Xmx200m", Reader: "task", Phases: true, Acts: "sort shuffle", About: "JVM options of a task; only the heap size -Xmx is used"},
+	{Key: "mapred.map.child.java.opts", New: "mapreduce.map.java.opts", Otherwise: "mapred.child.java.opts", Reader: "task 1.x", Phases: true, Acts: "sort", About: "the same for maps only"},
+	{Key: "mapred.reduce.child.java.opts", New: "mapreduce.reduce.java.opts", Otherwise: "mapred.child.java.opts", Reader: "task 1.x", Phases: true, Acts: "shuffle", About: "the same for reduces only"},
+	{Key: "mapred.reduce.parallel.copies", New: "mapreduce.reduce.shuffle.parallelcopies", kind: whole, Default: "5", limits: []float64{1}, Reader: "task", Phases: true, Tuned: []float64{5, 50}, Acts: "shuffle", About: "map outputs that a reduce fetches at once"},
+	{Key: "mapred.job.shuffle.input.buffer.percent", New: "mapreduce.reduce.shuffle.input.buffer.percent", kind: fraction, Default: "0.70", Reader: "task", Phases: true, Tuned: []float64{0.5, 0.9}, Acts: "shuffle", About: "part of a reduce's heap for fetched map outputs"},
+	{Key: "mapred.job.shuffle.merge.percent", New: "mapreduce.reduce.shuffle.merge.percent", kind: fraction, Default: "0.66", Reader: "task", Phases: true, Tuned: []float64{0.3, 0.9}, Acts: "shuffle", About: "fill level of that buffer at which its map outputs are merged to disk"},
+	{Key: "mapred.inmem.merge.threshold", New: "mapreduce.reduce.merge.inmem.threshold", kind: whole, Default: "1000", Reader: "task", Phases: true, Tuned: []float64{100, 5000}, Acts: "shuffle", About: "map outputs in that buffer that start a merge; 0 or less: no limit"},
+	{Key: "mapred.job.reduce.input.buffer.percent", New: "mapreduce.reduce.input.buffer.percent", kind: fraction, Default: "0.0", Reader: "task", Phases: true, Tuned: []float64{0, 0.8}, Acts: "shuffle map", About: "part of a reduce's heap that may hold map outputs in the reduce phase"},
+	{Key: "tasktracker.http.threads", New: "mapreduce.tasktracker.http.threads", kind: whole, Default: "40", limits: []float64{1}, Reader: "task", Phases: true, Acts: "shuffle", About: "map outputs that a tracker serves at once"},
 
 	// Schedulers.
 	{Key: "mapred.jobtracker.taskScheduler", New: "mapreduce.jobtracker.taskscheduler", Reader: "scenario", About: "class of the scheduler, unless the scenario names one"},
-	{Key: "mapred.jobtracker.taskalloc.capacitypad", kind: number, Default: "0.01", limits: []float64{0}, Reader: "fifo", About: "share of the slots kept free for failed and speculative attempts"},
-	{Key: "mapred.fairscheduler.assignmultiple", kind: truth, Default: "false", per: map[string]string{"fair2": "true"}, Reader: "scenario", About: "assign more than one task per heartbeat"},
-	{Key: "mapred.fairscheduler.assignmultiple.maps", kind: whole, Default: "-1", limits: []float64{-1}, Reader: "fair2", About: "most maps assigned per heartbeat; -1: all free slots"},
-	{Key: "mapred.fairscheduler.assignmultiple.reduces", kind: whole, Default: "-1", limits: []float64{-1}, Reader: "fair2", About: "most reduces assigned per heartbeat; -1: all free slots"},
-	{Key: "mapred.fairscheduler.sizebasedweight", kind: truth, Default: "false", Reader: "fair", About: "multiply a job's weight by the logarithm of its number of tasks"},
+	{Key: "mapred.jobtracker.taskalloc.capacitypad", kind: number, Default: "0.01", limits: []float64{0}, Reader: "fifo", Acts: "launch", About: "share of the slots kept free for failed and speculative attempts"},
+	{Key: "mapred.fairscheduler.assignmultiple", kind: truth, Default: "false", per: map[string]string{"fair2": "true"}, Reader: "scenario", Acts: "launch", About: "assign more than one task per heartbeat"},
+	{Key: "mapred.fairscheduler.assignmultiple.maps", kind: whole, Default: "-1", limits: []float64{-1}, Reader: "fair2", Acts: "launch", About: "most maps assigned per heartbeat; -1: all free slots"},
+	{Key: "mapred.fairscheduler.assignmultiple.reduces", kind: whole, Default: "-1", limits: []float64{-1}, Reader: "fair2", Acts: "launch", About: "most reduces assigned per heartbeat; -1: all free slots"},
+	{Key: "mapred.fairscheduler.sizebasedweight", kind: truth, Default: "false", Reader: "fair", Acts: "launch", About: "multiply a job's weight by the logarithm of its number of tasks"},
 	{Key: "mapred.fairscheduler.weightadjuster", Reader: "fair", About: "org.apache.hadoop.mapred.NewJobWeightBooster, or not set"},
-	{Key: "mapred.newjobweightbooster.factor", kind: number, Default: "3", limits: []float64{0}, Reader: "fair", About: "factor on the weight of a new job"},
-	{Key: "mapred.newjobweightbooster.duration", kind: whole, Default: "300000", limits: []float64{0}, Unit: "ms", Reader: "fair", About: "ms after its submission for which a job counts as new"},
-	{Key: "mapred.fairscheduler.load.max.diff", kind: number, Default: "0", limits: []float64{0}, Reader: "fair2", About: "how far the load of a tracker may exceed the average"},
-	{Key: "mapred.fairscheduler.locality.delay", kind: whole, Default: "-1", limits: []float64{-1}, Unit: "ms", Reader: "fair2", About: "ms to wait for a local map; -1: 1.5 heartbeat intervals"},
-	{Key: "mapred.fairscheduler.locality.delay.node", kind: whole, Otherwise: "mapred.fairscheduler.locality.delay", limits: []float64{-1}, Unit: "ms", Reader: "fair2", About: "ms to wait for a node-local map before a rack-local one"},
-	{Key: "mapred.fairscheduler.locality.delay.rack", kind: whole, Otherwise: "mapred.fairscheduler.locality.delay", limits: []float64{-1}, Unit: "ms", Reader: "fair2", About: "further ms to wait before an off-rack map"},
-	{Key: "mapred.fairscheduler.update.interval", kind: whole, Default: "500", limits: []float64{1}, Unit: "ms", Reader: "fair2", About: "ms between updates of the shares"},
-	{Key: "mapred.fairscheduler.preemption", kind: truth, Default: "false", Reader: "fair2", About: "kill tasks of pools above their share"},
-	{Key: "mapred.fairscheduler.preemption.interval", kind: whole, Default: "15000", limits: []float64{0}, Unit: "ms", Reader: "fair2", About: "ms between searches for starved pools"},
+	{Key: "mapred.newjobweightbooster.factor", kind: number, Default: "3", limits: []float64{0}, Reader: "fair", Acts: "launch", About: "factor on the weight of a new job"},
+	{Key: "mapred.newjobweightbooster.duration", kind: whole, Default: "300000", limits: []float64{0}, Unit: "ms", Reader: "fair", Acts: "launch", About: "ms after its submission for which a job counts as new"},
+	{Key: "mapred.fairscheduler.load.max.diff", kind: number, Default: "0", limits: []float64{0}, Reader: "fair2", Acts: "launch", About: "how far the load of a tracker may exceed the average"},
+	{Key: "mapred.fairscheduler.locality.delay", kind: whole, Default: "-1", limits: []float64{-1}, Unit: "ms", Reader: "fair2", Acts: "launch read", About: "ms to wait for a local map; -1: 1.5 heartbeat intervals"},
+	{Key: "mapred.fairscheduler.locality.delay.node", kind: whole, Otherwise: "mapred.fairscheduler.locality.delay", limits: []float64{-1}, Unit: "ms", Reader: "fair2", Acts: "launch read", About: "ms to wait for a node-local map before a rack-local one"},
+	{Key: "mapred.fairscheduler.locality.delay.rack", kind: whole, Otherwise: "mapred.fairscheduler.locality.delay", limits: []float64{-1}, Unit: "ms", Reader: "fair2", Acts: "launch read", About: "further ms to wait before an off-rack map"},
+	{Key: "mapred.fairscheduler.update.interval", kind: whole, Default: "500", limits: []float64{1}, Unit: "ms", Reader: "fair2", Acts: "launch", About: "ms between updates of the shares"},
+	{Key: "mapred.fairscheduler.preemption", kind: truth, Default: "false", Reader: "fair2", Acts: "launch lost", About: "kill tasks of pools above their share"},
+	{Key: "mapred.fairscheduler.preemption.interval", kind: whole, Default: "15000", limits: []float64{0}, Unit: "ms", Reader: "fair2", Acts: "launch lost", About: "ms between searches for starved pools"},
 	{Key: "mapred.fairscheduler.preemption.only.log", kind: truth, Default: "false", Reader: "fair2", About: "log preemption without killing"},
 	{Key: "mapred.fairscheduler.pool", New: "mapreduce.fairscheduler.pool", Reader: "scenario", About: "pool of a job, unless the job names one"},
 	{Key: "mapred.queue.names", Default: "default", Reader: "capacity", About: "queues, unless the scenario lists them"},
 	{Key: "mapred.job.queue.name", New: "mapreduce.job.queuename", Default: "default", Reader: "scenario", About: "queue of a job, unless the job names one"},
-	{Key: "mapred.capacity-scheduler.init-poll-interval", kind: whole, Default: "3000", per: map[string]string{"0.20.2": "5000", "0.21.0": "5000"}, limits: []float64{1}, Unit: "ms", Reader: "capacity", About: "ms between searches for jobs to initialise"},
-	{Key: "mapred.capacity-scheduler.maximum-tasks-per-heartbeat", kind: whole, Default: "32767", limits: []float64{1}, Reader: "capacity 1.x", About: "most tasks assigned per heartbeat"},
-	{Key: "mapred.capacity-scheduler.maximum-tasks-after-offswitch", kind: whole, Default: "0", limits: []float64{0}, Reader: "capacity 1.x", About: "most further tasks in a heartbeat after an off-rack map"},
-	{Key: "mapred.capacity-scheduler.maximum-system-jobs", kind: whole, Default: "3000", limits: []float64{1}, Reader: "capacity 1.x", About: "most initialised jobs in the cluster"},
-	{Key: "mapred.capacity-scheduler.default-minimum-user-limit-percent", kind: whole, Default: "100", limits: []float64{1, 100}, Unit: "%", Reader: "capacity", About: "least limit on a user's share, unless the queue sets it"},
-	{Key: "mapred.capacity-scheduler.default-user-limit-factor", kind: number, Default: "1", limits: []float64{0}, Reader: "capacity 1.x", About: "most slots of one user, as a multiple of the queue's capacity"},
-	{Key: "mapred.capacity-scheduler.default-supports-priority", kind: truth, Default: "false", Reader: "capacity", About: "jobs are served by priority, unless the queue sets it"},
-	{Key: "mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user", kind: whole, Default: "2", limits: []float64{1}, Reader: "capacity 0.20", About: "most initialised jobs of one user, unless the queue sets it"},
-	{Key: "mapred.capacity-scheduler.default-maximum-active-tasks-per-queue", kind: whole, Default: "200000", limits: []float64{1}, Reader: "capacity 1.x", About: "initialised tasks of a queue, unless the queue sets it"},
-	{Key: "mapred.capacity-scheduler.default-maximum-active-tasks-per-user", kind: whole, Default: "100000", limits: []float64{1}, Reader: "capacity 1.x", About: "initialised tasks of one user, unless the queue sets it"},
-	{Key: "mapred.capacity-scheduler.default-init-accept-jobs-factor", kind: whole, Default: "10", limits: []float64{1}, Reader: "capacity 1.x", About: "jobs accepted per initialised job, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.init-poll-interval", kind: whole, Default: "3000", per: map[string]string{"0.20.2": "5000", "0.21.0": "5000"}, limits: []float64{1}, Unit: "ms", Reader: "capacity", Acts: "launch", About: "ms between searches for jobs to initialise"},
+	{Key: "mapred.capacity-scheduler.maximum-tasks-per-heartbeat", kind: whole, Default: "32767", limits: []float64{1}, Reader: "capacity 1.x", Acts: "launch", About: "most tasks assigned per heartbeat"},
+	{Key: "mapred.capacity-scheduler.maximum-tasks-after-offswitch", kind: whole, Default: "0", limits: []float64{0}, Reader: "capacity 1.x", Acts: "launch", About: "most further tasks in a heartbeat after an off-rack map"},
+	{Key: "mapred.capacity-scheduler.maximum-system-jobs", kind: whole, Default: "3000", limits: []float64{1}, Reader: "capacity 1.x", Acts: "launch", About: "most initialised jobs in the cluster"},
+	{Key: "mapred.capacity-scheduler.default-minimum-user-limit-percent", kind: whole, Default: "100", limits: []float64{1, 100}, Unit: "%", Reader: "capacity", Acts: "launch", About: "least limit on a user's share, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.default-user-limit-factor", kind: number, Default: "1", limits: []float64{0}, Reader: "capacity 1.x", Acts: "launch", About: "most slots of one user, as a multiple of the queue's capacity"},
+	{Key: "mapred.capacity-scheduler.default-supports-priority", kind: truth, Default: "false", Reader: "capacity", Acts: "launch", About: "jobs are served by priority, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user", kind: whole, Default: "2", limits: []float64{1}, Reader: "capacity 0.20", Acts: "launch", About: "most initialised jobs of one user, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.default-maximum-active-tasks-per-queue", kind: whole, Default: "200000", limits: []float64{1}, Reader: "capacity 1.x", Acts: "launch", About: "initialised tasks of a queue, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.default-maximum-active-tasks-per-user", kind: whole, Default: "100000", limits: []float64{1}, Reader: "capacity 1.x", Acts: "launch", About: "initialised tasks of one user, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.default-init-accept-jobs-factor", kind: whole, Default: "10", limits: []float64{1}, Reader: "capacity 1.x", Acts: "launch", About: "jobs accepted per initialised job, unless the queue sets it"},
 	{Key: "mapred.capacity-scheduler.*", Reader: "capacity", About: "settings of the queues, as in capacity-scheduler.xml"},
 	{Key: "mapred.job.priority", New: "mapreduce.job.priority", Default: "NORMAL", Reader: "scenario", About: "priority of a job, VERY_HIGH to VERY_LOW, unless the job states it"},
 	{Key: "user.name", New: "mapreduce.job.user.name", Reader: "scenario", About: "user of a job, unless the job names one"},
@@ -267,6 +268,37 @@ func (p Property) Whole() bool { return p.kind == whole || p.kind == truth }
 
 // Switch reports whether the property is true or false.
 func (p Property) Switch() bool { return p.kind == truth }
+
+// Step returns the value some steps above or below another: a factor of 4 for a
+// number, three quarters of the way to 1 or to 0 for a fraction, the other value of
+// a switch. It reports false where there is none.
+func (p Property) Step(value string, steps int) (string, bool) {
+	v, _, err := p.parse(value)
+	if err != nil {
+		return "", false
+	}
+	left := math.Pow(4, -math.Abs(float64(steps)))
+	next := ""
+	switch p.kind {
+	case truth:
+		next = strconv.FormatBool(v == 0)
+		if steps != 1 {
+			return "", false
+		}
+	case fraction:
+		if steps > 0 {
+			v = 1 - (1-v)*left
+		} else {
+			v *= left
+		}
+		next = strconv.FormatFloat(v, 'g', 2, 64)
+	case whole, size:
+		next = strconv.FormatInt(int64(math.Round(v*math.Pow(4, float64(steps)))), 10)
+	case number:
+		next = strconv.FormatFloat(v*math.Pow(4, float64(steps)), 'g', 3, 64)
+	}
+	return next, p.kind != text && next != strings.TrimSpace(value) && p.Check(next) == nil
+}
 
 // Range is what the property may be set to, in words.
 func (p Property) Range() string {

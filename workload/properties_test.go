@@ -217,3 +217,22 @@ func TestPropertiesDocumented(t *testing.T) {
 		t.Errorf("%s is out of date (%v): run go test ./workload -update; want\n%s", file, err, b.String())
 	}
 }
+
+// Steps stay within the range of a property.
+func TestPropertySteps(t *testing.T) {
+	for _, c := range []struct {
+		key, value string
+		steps      int
+		want       string // empty: none
+	}{
+		{"io.sort.mb", "100", 1, "400"}, {"io.sort.mb", "100", -1, "25"}, {"io.sort.mb", "1000", 1, ""}, {"io.sort.mb", "1", -1, ""},
+		{"mapred.reduce.slowstart.completed.maps", "0.5", 1, "0.88"}, {"mapred.reduce.slowstart.completed.maps", "0.4", -1, "0.1"},
+		{"mapred.compress.map.output", "true", 1, "false"}, {"mapred.compress.map.output", "true", -1, ""},
+		{"mapreduce.jobtracker.heartbeats.scaling.factor", "1.0", 1, "4"}, {"mapred.child.java.opts", "-Xmx1g", 1, ""},
+	} {
+		p, _ := FindProperty(c.key)
+		if got, ok := p.Step(c.value, c.steps); ok != (c.want != "") || ok && got != c.want {
+			t.Errorf("%s = %s, %d steps: %q, %v, want %q", c.key, c.value, c.steps, got, ok, c.want)
+		}
+	}
+}

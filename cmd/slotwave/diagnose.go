@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,8 +38,9 @@ slotwave tests a change by simulation: it simulates the run with and without the
 change, in pairs with the same seeds. A change that gains nothing is withdrawn.
 The scenario of a result is known from its manifest. For a history, name a
 scenario with the same cluster and jobs with --on; without --on, no change of a
-history is tested. Tests stop after --budget, so a faster machine tests more
-changes. --budget 0 sets no limit.`,
+history is tested. Accounts of the ledger with 5 % of the time propose further
+changes. Tests end after --budget simulated tasks; one at fidelity device counts
+as ten. --budget 0 sets no limit.`,
 		Example: "  slotwave run hitune-slow-disk\n  slotwave diagnose out/hitune-slow-disk\n  slotwave diagnose history/done --job job_201311192236_0001 --out out/why",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -50,7 +50,7 @@ changes. --budget 0 sets no limit.`,
 	f.StringVar(&k.Thresholds, "thresholds", "", "TOML `FILE` with thresholds of the rules")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` of a recorded run, to test changes")
 	f.StringVar(&k.verify, "verify", "auto", "test changes: `auto` (if the scenario is known) or off")
-	f.DurationVar(&k.Budget, "budget", time.Minute, "time for the tests; 0 is no limit")
+	f.Int64Var(&k.Budget, "budget", diagnosis.DefaultBudget, "`TASKS` to simulate (0: no limit)")
 	f.IntVar(&k.Pairs, "pairs", 20, "largest number of `PAIRS` of runs that test a change")
 	f.StringVar(&k.failAbove, "fail-above", "", "exit with code 4 if a change gains more than this `PART`")
 	f.BoolVar(&k.Without, "without", false, "also simulate jobs without disks, waits ...")
@@ -83,7 +83,7 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 	}
 	switch {
 	case k.Budget < 0:
-		return fmt.Errorf("--budget: got %v: want 0 or more", k.Budget)
+		return fmt.Errorf("--budget: got %d: want 0 or more", k.Budget)
 	case k.Pairs < 2:
 		return fmt.Errorf("--pairs: got %d: want 2 or more", k.Pairs)
 	case k.Workers < 0:
@@ -108,6 +108,9 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 	d, err := diagnosis.Diagnose(args, k.Options)
 	if err != nil {
 		return err
+	}
+	if k.Without && !k.Verify {
+		d.Warnings = append(d.Warnings, "--without has no effect with --verify off, because nothing is simulated")
 	}
 	if !k.quiet {
 		a.warn(d.Warnings)

@@ -29,7 +29,7 @@ type reporting struct {
 }
 
 func reportCommand(a *app) *cobra.Command {
-	k := &reporting{}
+	k := &reporting{Options: diagnosis.Options{Budget: diagnosis.DefaultBudget}}
 	c := &cobra.Command{
 		Use:   "report PATH...",
 		Short: "Write one HTML page that shows runs and their diagnosis",
@@ -40,8 +40,7 @@ attempt, finding, job or part of a ledger shows it in all views.
 PATH is the folder of a result or a job history; several are shown side by side.
 Of a sweep, a sizing, a search of settings or a sensitivity it shows the table
 and the pictures.
---verify auto tests changes by simulation, as diagnose does, without a time
-limit.`,
+--verify auto tests changes by simulation, as diagnose does.`,
 		Example: "  slotwave run two-jobs\n  slotwave report out/two-jobs\n  slotwave report out/one out/two --out both.html",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return writeReport(a, args, k) },

@@ -321,6 +321,10 @@ func names(f *diagnose.Finding, kind string) bool {
 	if strings.HasPrefix(node, sick) {
 		node = sick
 	}
+	key := map[string]string{"slowstart too early": "mapred.reduce.slowstart.completed.maps", "slowstart too late": "mapred.reduce.slowstart.completed.maps", "too few slots": "cluster.map_slots", "too few reduces": "job.reduces", "one task a heartbeat": "scheduler.name", "tiny splits": "dfs.block.size"}[kind]
+	if f.Rule == "key" { // proposed by the ledger
+		return f.Change.Key == key && key != "" || place != "" && node == place
+	}
 	return slices.Contains(rules, f.Rule) && node == place && strings.HasPrefix(f.Device, device)
 }
 

@@ -1,0 +1,432 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// lever is a key of the schema that can be moved: its name, the parts of a job's
+// time that it acts on, and its values. A repair ranks above a key that was set to
+// another value than Hadoop's default, and this above one that has the default.
+type lever struct {
+	key    string
+	acts   string
+	about  string
+	node   string // of a repair
+	weight float64
+	to     []*Change // values to try: the default, the peers', no limit
+
+	step       func(steps int) *Change // a value some steps above or below; nil: none
+	stepWeight float64                 // of a step; 0: that of a key with its default
+}
+
+// The weights of the gains in the ranking.
+const (
+	weightRepair  = 3
+	weightLimit   = 1    // a limit, or a fixed cost
+	weightSet     = 0.5  // a key that is set to other than its default
+	weightRate    = 0.5  // faster interfaces
+	weightSize    = 0.3  // more slots, which need memory
+	weightDefault = 0.25 // a key that has its default
+)
+
+// parts are the accounts of the ledger in which a part of a job's time is. Time for
+// which a slot was held by others has the parts of their tasks.
+var parts = map[string][]Account{
+	"launch":  {queueTime, initialisation, heartbeatTime, schedulerLimit, localityTime, slotHeld, betweenAttempts, setUp, cleanUp, waitsForFetch, shuffleTime},
+	"start":   {startUp, setUp, cleanUp, commitTime, heartbeatTime},
+	"read":    {readTime, localityTime, diskOwn, networkOwn, deviceSharing, slowDevice},
+	"map":     {readTime, workTime, cpuOwn, diskOwn, deviceSharing, slowDevice, startUp},
+	"sort":    {sortSpill, mergeTime, waitsForSpill, workTime, cpuOwn, diskOwn, deviceSharing},
+	"shuffle": {shuffleTime, networkOwn, waitsForFetch, waitsForMemory, mergeTime, deviceSharing, slowDevice},
+	"write":   {writeTime, diskOwn, networkOwn, deviceSharing, commitTime, slowDevice},
+	"lost":    {lostAttempts, queueTime, betweenAttempts, slotHeld},
+}
+
+// leastPart is the part of the time of all jobs from which an account proposes its
+// removal.
+const leastPart = 0.05
+
+// actsOn reports whether a lever acts on an account that has its part of the time.
+func (l *lever) actsOn(large *[numAccounts]bool) bool {
+	for _, part := range strings.Fields(l.acts) {
+		if slices.ContainsFunc(parts[part], func(a Account) bool { return large[a] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// levers lists what can be moved in a question: repairs of nodes and limits first,
+// then sizes and settings.
+func levers(q *model.WhatIf) []lever {
+	list := append(unlikePeers(q), limitsOf(q)...)
+	list = append(list, sizes(q)...)
+	for _, key := range workload.Properties() {
+		if p, _ := workload.FindProperty(key); p.Acts != "" && readBy(&p, q) {
+			list = append(list, propertyLever(q, p))
+		}
+	}
+	return list
+}
+
+// readBy reports whether a part of the question's Hadoop reads a property.
+func readBy(p *workload.Property, q *model.WhatIf) bool {
+	reader, _, _ := strings.Cut(p.Reader, " ")
+	return !p.Phases || q.Fidelity >= model.Phase && (reader == "task" || reader == "JobTracker") ||
+		!slices.Contains([]string{"fair", "fair2", "fifo", "capacity"}, reader) || strings.HasPrefix(q.Scheduler.Name, reader)
+}
+
+// edited is a change of a question whose slices are copied as far as levers write them.
+func edited(key, text string, edit func(q *model.WhatIf) error) *Change {
+	return &Change{Text: text, Key: key, Edit: func(q model.WhatIf) (model.WhatIf, error) {
+		c := &q.Cluster
+		c.Nodes, c.Machines, c.Loads = slices.Clone(c.Nodes), slices.Clone(c.Machines), slices.Clone(c.Loads)
+		q.Jobs = slices.Clone(q.Jobs)
+		q.Scheduler.Pools, q.Scheduler.Queues, q.Scheduler.Users = slices.Clone(q.Scheduler.Pools), slices.Clone(q.Scheduler.Queues), slices.Clone(q.Scheduler.Users)
+		before := demand(&q)
+		if err := edit(&q); err != nil {
+			return q, err
+		}
+		return q, fits(before, demand(&q), &q)
+	}}
+}
+
+// demand is the memory of the heaps that each node may run at once.
+func demand(q *model.WhatIf) []int64 {
+	var heaps [2]int64
+	for i := range q.Jobs {
+		conf := q.Jobs[i].Conf
+		both := conf.Text("mapred.child.java.opts")
+		for kind, key := range []string{"mapred.map.child.java.opts", "mapred.reduce.child.java.opts"} {
+			if heap, err := workload.Heap(conf.String(key, both)); err == nil {
+				heaps[kind] = max(heaps[kind], heap)
+			}
+		}
+	}
+	need := make([]int64, len(q.Cluster.Nodes))
+	for i, n := range q.Cluster.Nodes {
+		need[i] = int64(n.MapSlots)*heaps[workload.Map] + int64(n.ReduceSlots)*heaps[workload.Reduce]
+	}
+	return need
+}
+
+// fits refuses a change after which the heaps of a node exceed its memory.
+func fits(before, after []int64, q *model.WhatIf) error {
+	for i, n := range q.Cluster.Nodes {
+		if n.Machine >= len(q.Cluster.Machines) || i >= len(before) {
+			continue
+		}
+		if has := q.Cluster.Machines[n.Machine].Memory; has > 0 && after[i] > before[i] && after[i] > has {
+			return fmt.Errorf("the heaps of %d slots need %.3g GB, and %s has %.3g GB", n.MapSlots+n.ReduceSlots, float64(after[i])/1e9, n.Name, float64(has)/1e9)
+		}
+	}
+	return nil
+}
+
+// setProperty sets a property of the cluster, of every job and of the scheduler.
+func setProperty(key, value string) *Change {
+	var top workload.Conf
+	top.Set(key, value)
+	return edited(key, key+" = "+value, func(q *model.WhatIf) error {
+		q.Cluster.Conf = q.Cluster.Conf.Over(top)
+		for i := range q.Jobs {
+			q.Jobs[i].Conf = q.Jobs[i].Conf.Over(top)
+		}
+		q.Scheduler.Conf = q.Scheduler.Conf.Over(top)
+		if key == "dfs.replication" {
+			replicas, err := top.Whole(key)
+			q.Cluster.Replication = replicas
+			return err
+		}
+		return nil
+	})
+}
+
+// propertyLever moves a Hadoop property to its default, and up and down.
+func propertyLever(q *model.WhatIf, p workload.Property) lever {
+	def, _ := (workload.Conf{}).For(q.Cluster.Hadoop).For(q.Scheduler.Name).Lookup(p.Key)
+	if def == "" {
+		def = p.Default
+	}
+	value := def
+	for _, c := range append([]workload.Conf{q.Cluster.Conf, q.Scheduler.Conf}, confsOf(q)...) {
+		if v := c.String(p.Key, value); v != def {
+			value = v
+		}
+	}
+	l := lever{key: p.Key, acts: p.Acts, about: p.About, weight: weightDefault}
+	if value != def && def != "" {
+		l.weight = weightSet
+		l.to = append(l.to, setProperty(p.Key, def))
+	}
+	switch {
+	case p.Key == "mapred.output.compress": // who reads the output decides
+	case strings.HasSuffix(p.Key, ".codec"):
+		l.to = append(l.to, setProperty(p.Key, fastCodec))
+	case strings.HasSuffix(p.Key, "java.opts"):
+		heap := workload.HeapMB(value)
+		if value != "" && heap > 0 {
+			l.step = func(steps int) *Change {
+				return setProperty(p.Key, fmt.Sprintf("-Xmx%dm", int64(float64(heap)*math.Pow(2, float64(steps)))))
+			}
+		}
+	default:
+		l.step = func(steps int) *Change {
+			if next, ok := p.Step(value, steps); ok && (steps > 0 || p.Key != "dfs.replication") { // replicas keep data safe
+				return setProperty(p.Key, next)
+			}
+			return nil
+		}
+	}
+	return l
+}
+
+func confsOf(q *model.WhatIf) []workload.Conf {
+	list := make([]workload.Conf, len(q.Jobs))
+	for i := range q.Jobs {
+		list[i] = q.Jobs[i].Conf
+	}
+	return list
+}
+
+// unlikePeers lists the nodes that differ from most others in anything but their
+// name and rack, with one lever for those that differ alike.
+func unlikePeers(q *model.WhatIf) []lever {
+	c := &q.Cluster
+	type kind struct {
+		model.Node
+		loads string
+	}
+	nodes, counts := make([]kind, len(c.Nodes)), map[kind]int{}
+	var usual kind
+	for i := range c.Nodes {
+		k := &nodes[i]
+		k.Node = c.Nodes[i]
+		k.Name, k.Rack, k.Price = "", 0, 0
+		for _, l := range c.Loads {
+			if l.Node == i {
+				l.Node = 0
+				k.loads += fmt.Sprint(l)
+			}
+		}
+		counts[*k]++
+		if counts[*k] > counts[usual] {
+			usual = *k
+		}
+	}
+	var list []lever
+	for i, k := range nodes {
+		if k == usual || slices.Contains(nodes[:i], k) {
+			continue
+		}
+		var names []string
+		var which []int
+		for n := range nodes {
+			if nodes[n] == k {
+				names, which = append(names, c.Nodes[n].Name), append(which, n)
+			}
+		}
+		l := lever{key: "node " + names[0], acts: "launch start read map sort shuffle write lost", about: "nodes unlike their peers", node: names[0], weight: weightRepair}
+		if 4*len(names) > len(nodes) { // another kind of node, and no fault
+			l.weight = weightSize
+		}
+		text := strings.Join(names[:min(3, len(names))], ", ")
+		if more := len(names) - 3; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		l.to = []*Change{edited(l.key, text+" like the other nodes", func(q *model.WhatIf) error {
+			for _, n := range which {
+				if n >= len(q.Cluster.Nodes) {
+					return fmt.Errorf("node %d is not in the cluster", n)
+				}
+				own := &q.Cluster.Nodes[n]
+				name, rack, price := own.Name, own.Rack, own.Price
+				*own = usual.Node
+				own.Name, own.Rack, own.Price = name, rack, price
+				q.Cluster.Loads = slices.DeleteFunc(q.Cluster.Loads, func(l model.Load) bool { return l.Node == n })
+			}
+			return nil
+		})}
+		list = append(list, l)
+	}
+	return list
+}
+
+// limitsOf lists the limits that a scheduler was given, each with its removal, and
+// the other schedulers.
+func limitsOf(q *model.WhatIf) []lever {
+	var list []lever
+	add := func(key, about, text string, edit func(q *model.WhatIf)) {
+		list = append(list, lever{key: key, acts: "launch", about: about, weight: weightLimit, to: []*Change{
+			edited(key, text, func(q *model.WhatIf) error { edit(q); return nil }),
+		}})
+	}
+	for i := range q.Scheduler.Pools {
+		p := &q.Scheduler.Pools[i]
+		for _, limit := range []struct {
+			key string
+			of  func(*model.Pool) **int
+		}{
+			{"max_maps", func(p *model.Pool) **int { return &p.MaxMaps }}, {"max_reduces", func(p *model.Pool) **int { return &p.MaxReduces }},
+			{"max_running_jobs", func(p *model.Pool) **int { return &p.MaxRunningJobs }},
+		} {
+			if *limit.of(p) != nil {
+				add("scheduler.pool."+limit.key, "limit of a pool", fmt.Sprintf("no %s of pool %s", limit.key, p.Name), func(q *model.WhatIf) { *limit.of(&q.Scheduler.Pools[i]) = nil })
+			}
+		}
+	}
+	if len(q.Scheduler.Users) > 0 {
+		add("scheduler.user", "limits of users", "no limits of users", func(q *model.WhatIf) { q.Scheduler.Users = nil })
+	}
+	for i := range q.Scheduler.Queues {
+		for _, key := range q.Scheduler.Queues[i].Conf.Keys() {
+			if key == "capacity" && len(q.Scheduler.Queues) > 1 {
+				continue
+			}
+			add("scheduler.queue."+strings.ReplaceAll(key, "-", "_"), "limit of a queue", fmt.Sprintf("no %s of queue %s", strings.ReplaceAll(key, "-", "_"), q.Scheduler.Queues[i].Name), func(q *model.WhatIf) {
+				own := &q.Scheduler.Queues[i]
+				own.Conf = own.Conf.Without(key)
+			})
+		}
+	}
+	for _, key := range q.Scheduler.Conf.Keys() { // elements of the fair scheduler's file
+		if _, known := workload.FindProperty(key); !known {
+			add("scheduler."+key, "limit of the scheduler", "no "+key, func(q *model.WhatIf) { q.Scheduler.Conf = q.Scheduler.Conf.Without(key) })
+		}
+	}
+	other := lever{key: "scheduler.name", acts: "launch", about: "order of jobs and tasks", weight: weightDefault}
+	for _, name := range []string{"fifo", "fair1", "fair2", "capacity"} {
+		if name != q.Scheduler.Name {
+			other.to = append(other.to, edited(other.key, "scheduler "+name, func(q *model.WhatIf) error { q.Scheduler.Name = name; return nil }))
+		}
+	}
+	return append(list, other)
+}
+
+// leastBeat is the shortest interval of heartbeats that is tried.
+const leastBeat = 100 * time.Millisecond
+
+// sizes lists the keys of the cluster: the heartbeat, fixed costs, slots, uplinks.
+func sizes(q *model.WhatIf) []lever {
+	c := &q.Cluster
+	beat := lever{key: "cluster.heartbeat", acts: "launch start", about: "interval of heartbeats", weight: weightDefault}
+	if c.Heartbeat > 0 {
+		beat.weight = weightSet
+		beat.to = []*Change{edited(beat.key, "heartbeat of the release", func(q *model.WhatIf) error { q.Cluster.Heartbeat, q.Cluster.Phases = 0, nil; return nil })}
+	}
+	if usual := heartbeatOf(q); usual > 0 {
+		beat.step = func(steps int) *Change {
+			next := time.Duration(float64(usual) * math.Pow(4, float64(steps))).Round(time.Millisecond)
+			if next < leastBeat {
+				return nil
+			}
+			return edited(beat.key, fmt.Sprintf("heartbeat of %v", next), func(q *model.WhatIf) error { q.Cluster.Heartbeat, q.Cluster.Phases = next, nil; return nil })
+		}
+	}
+	list := []lever{beat}
+	for _, cost := range []struct {
+		key, acts string
+		most      time.Duration // that a healthy cluster needs
+		of        func(*model.Costs) *time.Duration
+	}{
+		{"launch", "start", time.Second, func(c *model.Costs) *time.Duration { return &c.Launch }}, {"setup", "start launch", 700 * time.Millisecond, func(c *model.Costs) *time.Duration { return &c.Setup }},
+		{"cleanup", "start", 700 * time.Millisecond, func(c *model.Costs) *time.Duration { return &c.Cleanup }}, {"commit", "start write launch", 200 * time.Millisecond, func(c *model.Costs) *time.Duration { return &c.Commit }},
+		{"task_cleanup", "lost", 500 * time.Millisecond, func(c *model.Costs) *time.Duration { return &c.TaskCleanup }},
+	} {
+		if *cost.of(&c.Costs) > 2*cost.most {
+			key := "cluster.costs." + cost.key
+			list = append(list, lever{key: key, acts: cost.acts, about: "fixed cost of tasks or jobs", weight: weightLimit, to: []*Change{
+				edited(key, fmt.Sprintf("%s of %v", key, cost.most), func(q *model.WhatIf) error { *cost.of(&q.Cluster.Costs) = cost.most; return nil }),
+			}})
+		}
+	}
+	for kind, of := range []func(*model.Node) *int{func(n *model.Node) *int { return &n.MapSlots }, func(n *model.Node) *int { return &n.ReduceSlots }} {
+		kind := workload.Kind(kind)
+		key := fmt.Sprintf("cluster.%s_slots", kind)
+		list = append(list, lever{key: key, acts: "launch map", about: fmt.Sprintf("number of %s slots", kind), stepWeight: weightSize, step: func(steps int) *Change {
+			factor := math.Pow(2, float64(steps))
+			text := fmt.Sprintf("%g times as many %s slots", factor, kind)
+			return edited(key, text, func(q *model.WhatIf) error {
+				for i := range q.Cluster.Nodes {
+					n := of(&q.Cluster.Nodes[i])
+					if *n > 0 {
+						*n = max(1, int(float64(*n)*factor))
+					}
+				}
+				return nil
+			})
+		}})
+	}
+	if slices.ContainsFunc(c.Machines, func(m model.Machine) bool { return !math.IsInf(m.Uplink, 1) }) && len(c.Racks) > 1 {
+		list = append(list, lever{key: "network.uplink_mb", acts: "read shuffle write launch", about: "rate of the links of racks", weight: weightLimit, to: []*Change{
+			edited("network.uplink_mb", "rack links without a limit", func(q *model.WhatIf) error {
+				for i := range q.Cluster.Machines {
+					q.Cluster.Machines[i].Uplink = math.Inf(1)
+				}
+				return nil
+			}),
+		}})
+	}
+	if len(c.Machines) > 0 {
+		list = append(list, lever{key: "network.nic_mb", acts: "read shuffle write", about: "rate of network interfaces", stepWeight: weightRate, step: func(steps int) *Change {
+			if steps < 1 {
+				return nil
+			}
+			factor := math.Pow(4, float64(steps))
+			return edited("network.nic_mb", fmt.Sprintf("network interfaces %g times as fast", factor), func(q *model.WhatIf) error {
+				for i := range q.Cluster.Machines {
+					q.Cluster.Machines[i].NIC *= factor
+				}
+				return nil
+			})
+		}})
+	}
+	return append(list, reducesLever(), splitsLever())
+}
+
+// reducesLever multiplies the number of reduces of each job that lists no times of
+// single reduces.
+func reducesLever() lever {
+	const key = "job.reduces"
+	return lever{key: key, acts: "shuffle write launch", about: "number of reduces", step: func(steps int) *Change {
+		factor := math.Pow(2, float64(steps))
+		return edited(key, fmt.Sprintf("%g times as many reduces", factor), func(q *model.WhatIf) error {
+			any := false
+			for i := range q.Jobs {
+				if r := &q.Jobs[i].Reduces; r.Count > 0 && !listsReduces(r) {
+					r.Count, r.Shares, r.Ends, any = max(1, int(float64(r.Count)*factor)), nil, nil, true
+				}
+			}
+			if !any {
+				return inQuestion("the times of reduces are given")
+			}
+			return nil
+		})
+	}}
+}
+
+// splitsLever joins splits.
+func splitsLever() lever {
+	const key = "dfs.block.size"
+	return lever{key: key, acts: "start map launch", about: "size of the splits", stepWeight: weightLimit, step: func(steps int) *Change {
+		if steps < 1 {
+			return nil
+		}
+		factor := int(math.Pow(4, float64(steps)))
+		return edited(key, fmt.Sprintf("%d splits combined into one", factor), func(q *model.WhatIf) error {
+			for i := range q.Jobs {
+				if err := joinSplits(&q.Jobs[i], factor); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}}
+}

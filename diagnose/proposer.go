@@ -1,0 +1,205 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// meanJob stands for all jobs of a run: its time is the mean of theirs.
+const meanJob = "*"
+
+// keyRule is the rule of a finding that the ledger proposed and no rule explains.
+const keyRule = "key"
+
+// screened is a change that was tried with one seed.
+type screened struct {
+	lever  *lever
+	change *Change
+	gain   float64 // of the mean job
+	weight float64
+}
+
+// score is that by which the changes of a lever compare.
+func (s *screened) score() float64 { return s.gain * s.weight }
+
+// propose lets each account that has its part of the time of all jobs propose the
+// keys that act on it. Each key is tried with one seed at its default and in both
+// directions; the best changes are tested as those of rules are. A confirmed change
+// replaces that of a rule for the same key which gains less, and is a finding of its
+// own where no rule names the key.
+func (v *verifier) propose(d *Diagnosis) []Finding {
+	sums, whole := [numAccounts]time.Duration{}, time.Duration(0)
+	for _, j := range d.Jobs {
+		for a, t := range accountSums(j.Ledger) {
+			sums[a] += t
+		}
+		whole += j.Finish - j.Submit
+	}
+	var large [numAccounts]bool
+	for a, t := range sums {
+		large[a] = t.Seconds() >= leastPart*whole.Seconds()
+	}
+	var list []lever
+	for _, l := range levers(&v.base) {
+		if l.actsOn(&large) {
+			list = append(list, l)
+		}
+	}
+	best := v.search(list)
+	slices.SortStableFunc(best, func(a, b screened) int { return -cmp.Compare(a.score(), b.score()) })
+	var found []Finding
+	for _, s := range best[:min(len(best), v.Most/2)] {
+		t := v.begin(s.change, meanJob, s.lever.node != "")
+		v.narrow(t)
+		if t.receipt.Outcome != Confirmed {
+			continue
+		}
+		account := s.lever.largest(&sums)
+		f := Finding{
+			Job: meanJob, Rule: keyRule, Basis: "O", Cause: s.lever.about, Node: s.lever.node, Account: account, Ledger: sums[account],
+			Evidence: fmt.Sprintf("%s has %s of the time of the jobs, and %s acts on it", account, percent(sums[account].Seconds()/whole.Seconds()), s.lever.key),
+			Change:   s.change, Receipt: t.receipt, weight: s.weight,
+		}
+		if len(d.Jobs) == 1 {
+			f.Job = d.Jobs[0].ID
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// largest returns the account with the most time of those that a lever acts on.
+func (l *lever) largest(sums *[numAccounts]time.Duration) Account {
+	best := unknownTime
+	for a := range numAccounts {
+		var one [numAccounts]bool
+		one[a] = true
+		if l.actsOn(&one) && (best == unknownTime || sums[a] > sums[best]) {
+			best = a
+		}
+	}
+	return best
+}
+
+// search tries each lever with the seed of the base, and then goes on in the
+// direction that gains. It returns the best change of each lever that gains at least
+// half of what a finding needs.
+func (v *verifier) search(list []lever) []screened {
+	const furthest = 3 // steps
+	best := make([]screened, len(list))
+	direction, most := make([]int, len(list)), make([]float64, len(list)) // of the best try so far, whatever its weight
+	for round := 1; round <= furthest; round++ {
+		var tries []screened
+		var of, steps []int
+		add := func(i, step int, c *Change, weight float64) {
+			if c != nil {
+				tries, of, steps = append(tries, screened{&list[i], c, 0, weight}), append(of, i), append(steps, step)
+			}
+		}
+		for i := range list {
+			l := &list[i]
+			if round == 1 {
+				for _, c := range l.to {
+					add(i, 0, c, l.weight)
+				}
+			}
+			for _, sign := range []int{1, -1} {
+				if l.step != nil && (round == 1 || direction[i] == sign) {
+					add(i, sign, l.step(sign*round), cmp.Or(l.stepWeight, weightDefault))
+				}
+			}
+		}
+		v.screen(tries)
+		clear(direction)
+		for k := range tries {
+			const clearly = 0.01 // further steps have to gain this much more
+			i := of[k]
+			if tries[k].gain > most[i]+clearly || best[i].change == nil && tries[k].gain > 0 {
+				most[i], direction[i] = tries[k].gain, steps[k]
+			}
+			if best[i].change == nil && tries[k].gain > 0 || tries[k].score() > best[i].score()+clearly*tries[k].weight {
+				best[i] = tries[k]
+			}
+		}
+	}
+	return slices.DeleteFunc(best, func(s screened) bool { return s.change == nil || s.gain < v.least/2 })
+}
+
+// mostTasks is how many times the tasks of the base a change may have.
+const mostTasks = 8
+
+// screen simulates each change with the seed of the base. A change that cannot be
+// made gains nothing.
+func (v *verifier) screen(tries []screened) {
+	if len(v.bases) == 0 {
+		first, err := v.runs(v.base, 0, 1)
+		if err != nil {
+			return
+		}
+		v.bases = first
+	}
+	var group errgroup.Group
+	group.SetLimit(v.workers())
+	for i := range tries {
+		s := &tries[i]
+		s.gain = math.Inf(-1)
+		changed, err := s.change.Edit(v.base)
+		if err != nil || changed.Tasks() > mostTasks*v.base.Tasks() || !v.spend(&changed, 1) {
+			continue
+		}
+		if changed.Until == 0 {
+			changed.Until = mostTime * v.bases[0][""]
+		}
+		group.Go(func() error {
+			if v.ctx.Err() != nil {
+				return nil
+			}
+			times, err := v.times(changed)
+			if before := v.bases[0][meanJob]; err == nil && times[meanJob] > 0 && before > 0 {
+				s.gain = 1 - times[meanJob].Seconds()/before.Seconds()
+			}
+			return nil
+		})
+	}
+	group.Wait()
+}
+
+// withProposals adds what the ledger proposed to what rules found. A proposal is left
+// where a rule has a change of the same key that gains nearly as much.
+func withProposals(findings, proposed []Finding) []Finding {
+	const nearly = 0.8
+	for _, p := range proposed {
+		named := func(f Finding) bool {
+			same := f.Change != nil && (f.Change.Key == p.Change.Key || p.Node != "" && f.Node == p.Node)
+			return same && f.Receipt.Outcome == Confirmed && f.Receipt.meanJob >= nearly*p.Receipt.meanJob
+		}
+		if !slices.ContainsFunc(findings, named) {
+			findings = append(findings, p)
+		}
+	}
+	return findings
+}
+
+// taskWork is what the simulation of a task costs at fidelity device, in tasks of
+// given times.
+const taskWork = 10
+
+// spend takes runs of a question from the budget, or reports that it is used up.
+func (v *verifier) spend(q *model.WhatIf, runs int) bool {
+	work := int64(q.Tasks()) * int64(runs)
+	if q.Fidelity == model.Device {
+		work *= taskWork
+	}
+	if v.Budget > 0 && v.spent+work > v.Budget {
+		return false
+	}
+	v.spent += work
+	return true
+}

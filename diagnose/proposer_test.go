@@ -1,0 +1,124 @@
+package diagnose
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// An account proposes the keys that act on it: a key that gains is found where the
+// account has 5 % of the time, and not where it has less, or where the budget is over.
+func TestProposals(t *testing.T) {
+	for _, c := range []struct {
+		key      string
+		shuffles bool
+		budget   int64
+		want     string
+	}{
+		{"mapred.reduce.parallel.copies", true, 0, "mapred.reduce.parallel.copies = 20"},
+		{"mapred.reduce.parallel.copies", false, 0, ""},
+		{"mapred.reduce.parallel.copies", true, 200, ""},
+		{"mapred.submit.replication", true, 0, ""},
+	} {
+		p := newTestRun()
+		p.question = &model.WhatIf{
+			Fidelity: model.Phase, Jobs: []workload.Job{{ID: "j", Maps: workload.MapTasks{Count: 60}, Reduces: workload.ReduceTasks{Count: 40}}},
+			Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10)},
+		}
+		if !c.shuffles {
+			p.jobs[0].Tasks = p.jobs[0].Tasks[:200]
+			p.close()
+		}
+		in := p.input()
+		in.Question = p.question
+		o := DefaultOptions()
+		o.Verify = DefaultVerification(&fakePredictor{gains: map[string]float64{c.key: 0.1}})
+		o.Verify.Budget = c.budget
+		d, err := Run(context.Background(), in, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range d.Findings {
+			if f.Rule == keyRule && f.Receipt.Outcome == Confirmed {
+				got = f.Change.Text
+			}
+		}
+		if got != c.want {
+			t.Errorf("%+v: proposed %q, want %q", c, got, c.want)
+		}
+	}
+}
+
+// Levers change a copy: nodes unlike their peers, limits, and what a machine can hold.
+func TestLevers(t *testing.T) {
+	three := 3
+	q := model.WhatIf{
+		Fidelity: model.Device,
+		Jobs:     []workload.Job{{ID: "j", Maps: workload.MapTasks{Count: 9}, Reduces: workload.ReduceTasks{Count: 4}}},
+		Cluster: model.Cluster{
+			Nodes:    []model.Node{{Name: "a", MapSlots: 4}, {Name: "b", MapSlots: 4}, {Name: "c", MapSlots: 4, Machine: 1}, {Name: "d", MapSlots: 4}, {Name: "e", MapSlots: 4}},
+			Machines: []model.Machine{{Memory: 48e9}, {Memory: 48e9, Speed: 0.5}},
+			Loads:    []model.Load{{Node: 2, Share: 0.5}},
+		},
+		Scheduler: model.Scheduler{Name: "fair2", Pools: []model.Pool{{Name: "etl", MaxMaps: &three}}},
+	}
+	q.Jobs[0].Conf.Set("mapred.child.java.opts", "-Xmx1400m")
+	find := func(key string) *lever {
+		list := levers(&q)
+		i := slices.IndexFunc(list, func(l lever) bool { return l.key == key })
+		if i < 0 {
+			t.Fatalf("no lever for %s", key)
+		}
+		return &list[i]
+	}
+	alike, err := find("node c").to[0].Edit(q)
+	if n := alike.Cluster.Nodes[2]; err != nil || n.Machine != 0 || n.Name != "c" || len(alike.Cluster.Loads) > 0 || len(q.Cluster.Loads) == 0 {
+		t.Errorf("node c like the others: %+v, %v", alike.Cluster, err)
+	}
+	free, err := find("scheduler.pool.max_maps").to[0].Edit(q)
+	if err != nil || free.Scheduler.Pools[0].MaxMaps != nil || q.Scheduler.Pools[0].MaxMaps == nil {
+		t.Errorf("without the limit of the pool: %+v, %v", free.Scheduler, err)
+	}
+	slots := find("cluster.map_slots")
+	if _, err := slots.step(2).Edit(q); err != nil { // 16 heaps of 1.4 GB
+		t.Error(err)
+	}
+	if _, err := slots.step(4).Edit(q); err == nil || !strings.Contains(err.Error(), "the heaps of 64 slots need") {
+		t.Errorf("64 heaps of 1.4 GB on 48 GB: error %v", err)
+	}
+	var acted [numAccounts]bool
+	acted[sortSpill] = true
+	if !find("io.sort.mb").actsOn(&acted) || find("mapred.reduce.parallel.copies").actsOn(&acted) {
+		t.Error("spills are acted on by io.sort.mb, and not by parallel copies")
+	}
+}
+
+// A change of the cluster is simulated once for all jobs, and says what each gains.
+func TestForAllJobs(t *testing.T) {
+	p := &twoJobs{}
+	v := newVerifier(p)
+	v.base.Jobs = []workload.Job{{ID: "a"}, {ID: "b"}}
+	change := edited("cluster.heartbeat", "heartbeat of 1s", func(q *model.WhatIf) error { q.Cluster.Heartbeat = 1; return nil })
+	a, b := v.test(change, "a", false), v.test(change, "b", false)
+	const want = "all jobs: mean -10.0 %, p95 +17.0 %, 1 faster, 1 slower, worst b by 20 s"
+	if a.Outcome != Confirmed || a.Note != want || b.Outcome != Withdrawn || p.runs != 10 {
+		t.Errorf("%+v and %+v in %d runs: want the first with %q, in 10 runs", a, b, p.runs, want)
+	}
+}
+
+// twoJobs takes 100 s for each of two jobs, and with a heartbeat 60 s and 120 s.
+type twoJobs struct{ runs int }
+
+func (p *twoJobs) Predict(q model.WhatIf) (model.Prediction, error) {
+	p.runs++
+	a, b := 100*s, 100*s
+	if q.Cluster.Heartbeat > 0 {
+		a, b = 60*s, 120*s
+	}
+	return model.Prediction{Mean: b, Jobs: []model.JobOutcome{{ID: "a", Finish: a}, {ID: "b", Finish: b}}}, nil
+}
