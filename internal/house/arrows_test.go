@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"internal/house":          {},
 	"internal/layers":         {},
 	"internal/measured":       {"internal/shareddata"},
+	"internal/mutants":        {},
 	"internal/shareddata":     {},
 	"internal/validation":     {},
 	"model":                   {"model/input", "model/taskplan", "workload"},
