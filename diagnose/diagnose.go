@@ -359,16 +359,16 @@ func (d *Diagnosis) rank() {
 			-cmp.Compare(a.weight*a.saves/times[a.Job], b.weight*b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
 	})
 	// The same change of the cluster, which other jobs propose too, follows the others.
-	seen := map[string]bool{}
+	proposed := map[string]string{} // text of a change -> the first job that proposes it
 	var first, again, rest []Finding
 	for _, f := range d.Findings {
 		switch {
 		case f.Receipt.Outcome != Confirmed:
 			rest = append(rest, f)
-		case f.Change.ofCluster() && seen[f.Change.Text]:
+		case f.Change.ofCluster() && proposed[f.Change.Text] != "" && proposed[f.Change.Text] != f.Job:
 			again = append(again, f)
 		default:
-			seen[f.Change.Text] = true
+			proposed[f.Change.Text] = cmp.Or(proposed[f.Change.Text], f.Job)
 			first = append(first, f)
 		}
 	}

@@ -85,7 +85,11 @@ func (r *Run) Mean() model.Prediction {
 	for k := range p.Jobs {
 		if e := NewEstimate(jobTimes(outcomes(k))); e.N == len(r.Predictions) {
 			j := &p.Jobs[k]
-			j.Low, j.High, j.Finish = time.Duration(*e.Low), time.Duration(*e.High), j.Submit+time.Duration(e.Mean)
+			low, high := time.Duration(*e.Low), time.Duration(*e.High)
+			if len(r.Calibrations) > 0 { // what several seeds know does not shrink what no record tells
+				low, high = min(low, j.Low), max(high, j.High)
+			}
+			j.Low, j.High, j.Finish = low, high, j.Submit+time.Duration(e.Mean)
 		}
 	}
 	p.Phases = slices.Clone(p.Phases)

@@ -340,7 +340,7 @@ func (r *yarnRun) mapreduce(i int) (*mrapp.Job, error) {
 		},
 	}
 	if job.Release == nil {
-		return nil, fmt.Errorf("Hadoop %s has no YARN", r.Release.Name)
+		return nil, fmt.Errorf("release %s of Hadoop has no YARN", r.Release.Name)
 	}
 	var err error
 	if job.Settings, err = mrapp.ReadSettings(j.Conf); err != nil {
