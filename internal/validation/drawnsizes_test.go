@@ -1,0 +1,256 @@
+package validation
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/internal/evidence"
+	"github.com/slotwave/slotwave/internal/layers"
+)
+
+// An offeredNode is a type of node that a team may buy.
+type offeredNode struct {
+	name  string
+	price float64
+	keys  []string // of [cluster]: key, value, ...
+}
+
+// offers are nodes with other slots, other disks and other cores than the recorded ones.
+func (w *drawnWorld) offers(d dice) []offeredNode {
+	slots := func(by float64) []string {
+		return []string{"map_slots", fmt.Sprint(max(1, int(float64(w.mapSlots)*by))), "reduce_slots", fmt.Sprint(max(1, int(float64(w.reduceSlots)*by)))}
+	}
+	price := func() float64 { return math.Round(100*d.log(0.1, 1)) / 100 }
+	return []offeredNode{
+		{"other slots", price(), slots(pick(d, 0.5, 1.5, 2.0))},
+		{"other disks", price(), append(slots(pick(d, 0.75, 1.0, 1.5)), "disks", fmt.Sprint(w.otherDisks(d)))},
+		{"other cores", price(), append(slots(pick(d, 1.0, 2)), "cpu_slowdown", fmt.Sprint(pick(d, 0.5, 0.7, 1.4)))},
+	}
+}
+
+// sets are the values of --set for a number of these nodes, and a load.
+func (o *offeredNode) sets(w *drawnWorld, nodes int, grow float64) []string {
+	q := w.resized("", nodes)
+	if grow != 1 {
+		q.own = append(q.own, w.scaled(grow).own...)
+	}
+	for pair := range slices.Chunk(o.keys, 2) {
+		q.own = append(q.own, "cluster."+pair[0]+"="+pair[1])
+	}
+	return q.own
+}
+
+// A sizedOffer is what size says of an offer under a load, and what is true.
+type sizedOffer struct {
+	world                        uint64
+	offer                        string
+	grow, price                  float64
+	nodes, least                 int // 0: none
+	probability, low, high, kept float64
+	refusal                      string
+}
+
+// mostNodes is where searches end, of size and of the truth.
+const mostNodes = 120
+
+// sizeWorld asks the history of a world for the nodes of three offers.
+func sizeWorld(t *testing.T, w *drawnWorld) []sizedOffer {
+	d := dice{rand.New(rand.NewPCG(w.seed, 28))}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	w.write(t, dir)
+	verb(t, "run", at("scenario.toml"), "--seed", "7", "--quiet", "--workers", "1", "--out", at("world"))
+	verb(t, "convert", at("world"), "--to", w.format, "--quiet", "--out", at("past"))
+	offers := w.offers(d)
+	const grow = 1.4
+	nodes := max(2, int(math.Round(float64(w.nodes)*d.log(0.7, 2))))
+	needs := ask(t, at("truth"), at("scenario.toml"), offers[0].sets(w, nodes, grow), "--replications", "3", "--seed", "201")
+	if needs.refusal != "" {
+		t.Logf("world %d: %s", w.seed, needs.refusal)
+		return nil
+	}
+	limit := math.Ceil(needs.makespan * 1.05)
+
+	var study lines
+	study.add("confidence = \"90 %%\"\nmost_nodes = %d\n[[goal]]\nfinish = \"%.0fs\"", mostNodes, limit)
+	for _, o := range offers {
+		study.add("[[node]]\nname = %q\nprice_per_hour = %v", o.name, o.price)
+		for pair := range slices.Chunk(o.keys, 2) {
+			study.add("%s = %s", pair[0], pair[1])
+		}
+	}
+	if err := os.WriteFile(at("offers.toml"), []byte(study.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := call("", "size", at("past"), at("offers.toml"), "--grow", fmt.Sprint(grow), "--workers", "1", "--json", "--out", at("size"))
+	var said struct {
+		Offers []struct {
+			Load, Node string
+			Nodes      int
+			Size       struct{ Probability, Low, High float64 }
+		}
+	}
+	refusal := ""
+	if code != 0 {
+		refusal = firstLine(errs)
+	} else if err := json.Unmarshal([]byte(out), &said); err != nil {
+		t.Fatal(err)
+	}
+	var all []sizedOffer
+	for _, by := range []float64{1, grow} {
+		for _, o := range offers {
+			s := sizedOffer{world: w.seed, offer: o.name, grow: by, price: o.price, refusal: refusal}
+			holds := func(nodes int, seeds string) float64 {
+				return sharesInTime(t, at("truth"), at("scenario.toml"), o.sets(w, nodes, by), limit, seeds)
+			}
+			for _, line := range said.Offers {
+				if line.Node == o.name && line.Load == fmt.Sprintf("workload.scale_bytes=%v", by) {
+					s.nodes, s.probability, s.low, s.high = line.Nodes, line.Size.Probability, line.Size.Low, line.Size.High
+				}
+			}
+			if s.nodes > 0 {
+				s.kept = holds(s.nodes, "20")
+			}
+			s.least = leastNodes(func(n int) bool { return holds(n, "5") == 1 })
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// sharesInTime runs a world with several seeds, and returns how many end in time.
+func sharesInTime(t *testing.T, out, scenario string, sets []string, limit float64, seeds string) float64 {
+	t.Helper()
+	args := []string{"run", scenario, "--quiet", "--workers", "1", "--force", "--set", "plots=none", "--set", "attempts=none", "--out", out, "--seed", "301", "--replications", seeds}
+	for _, s := range sets {
+		args = append(args, "--set", s)
+	}
+	if code, _, _ := call("", args...); code != 0 {
+		return 0 // such as queues of less than a slot
+	}
+	f, err := os.Open(filepath.Join(out, "points.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column, in := slices.Index(rows[0], "makespan_ns"), 0
+	for _, row := range rows[1:] {
+		if ns, err := strconv.ParseFloat(row[column], 64); err == nil && ns/1e9 <= limit {
+			in++
+		}
+	}
+	return float64(in) / float64(len(rows)-1)
+}
+
+// leastNodes returns the least number of nodes that is enough, or 0.
+func leastNodes(enough func(int) bool) int {
+	few, many := 1, 2 // few is not enough
+	for !enough(many) {
+		if few, many = many, many*2; many > mostNodes {
+			return 0
+		}
+	}
+	for many-few > 1 {
+		if middle := (few + many) / 2; enough(middle) {
+			many = middle
+		} else {
+			few = middle
+		}
+	}
+	return many
+}
+
+// Histories of worlds of random structure name the nodes of three offers, for the recorded
+// data and for 40 % more.
+func TestDrawnSizes(t *testing.T) {
+	layers.OnlyWhole(t, "half an hour")
+	all := ofWorlds(t, sizeWorld, writeSized)
+	table := sizesTable(all)
+	t.Logf("\n%s", table)
+	if *update {
+		evidence.Compare(t, "drawn-sizes", table, true)
+	}
+}
+
+func sizesTable(all []sizedOffer) string {
+	var b strings.Builder
+	b.WriteString("| offer | questions | no number named | though one is enough | named numbers that keep the promise in 90 % of 20 runs | of which said on average | median of named / least number |\n")
+	b.WriteString("|---|---|---|---|---|---|---|\n")
+	for _, offer := range []string{"other slots", "other disks", "other cores", "all"} {
+		asked, none, wrongly, named, kept, said := 0, 0, 0, 0, 0, 0.0
+		var over []float64
+		for _, s := range all {
+			if s.offer != offer && offer != "all" {
+				continue
+			}
+			asked++
+			if s.nodes == 0 {
+				none++
+				if s.least > 0 {
+					wrongly++
+				}
+				continue
+			}
+			named++
+			said += s.probability
+			if s.kept >= 0.9 {
+				kept++
+			}
+			if s.least > 0 {
+				over = append(over, float64(s.nodes)/float64(s.least))
+			}
+		}
+		ratio := ""
+		if len(over) > 0 {
+			ratio = fmt.Sprintf("%.2f", slices.Sorted(slices.Values(over))[len(over)/2])
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %.0f %% | %s |\n", offer, asked, none, wrongly, share(kept, named), 100*said/float64(max(1, named)), ratio)
+	}
+	named, keeps, cheap := 0, 0, 0
+	for group := range slices.Chunk(all, 3) { // the offers of a world and a load
+		best := sizedOffer{}
+		least := math.Inf(1)
+		for _, s := range group {
+			if s.nodes > 0 && (best.nodes == 0 || s.price*float64(s.nodes) < best.price*float64(best.nodes)) {
+				best = s
+			}
+			if s.least > 0 {
+				least = min(least, s.price*float64(s.least))
+			}
+		}
+		if best.nodes == 0 {
+			continue
+		}
+		named++
+		if best.kept >= 0.9 {
+			keeps++
+			if best.price*float64(best.nodes) <= 1.1*least {
+				cheap++
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nThe cheapest named cluster keeps its promise for %s loads; for %s it also costs within 10 %% of the cheapest that does.\n", share(keeps, named), share(cheap, named))
+	return b.String()
+}
+
+func writeSized(t *testing.T, path string, all []sizedOffer) {
+	rows := [][]string{{"world", "load", "offer", "price", "named", "least", "probability", "low", "high", "kept", "refusal"}}
+	for _, s := range all {
+		rows = append(rows, []string{fmt.Sprint(s.world), fmt.Sprint(s.grow), s.offer, fmt.Sprint(s.price), fmt.Sprint(s.nodes), fmt.Sprint(s.least),
+			fmt.Sprintf("%.3f", s.probability), fmt.Sprintf("%.3f", s.low), fmt.Sprintf("%.3f", s.high), fmt.Sprintf("%.2f", s.kept), s.refusal})
+	}
+	writeRows(t, path, rows)
+}

@@ -1,0 +1,166 @@
+package validation
+
+import (
+	crand "crypto/rand"
+	"encoding/binary"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/slotwave/slotwave/internal/evidence"
+	"github.com/slotwave/slotwave/internal/layers"
+)
+
+var (
+	worldsSeed = flag.Uint64("worlds-seed", 0, "seed of the first drawn world; 0: a fresh one")
+	worldsDone = flag.Int("worlds", 60, "number of drawn worlds")
+	worldsOut  = flag.String("worlds-out", "", "file for every question and answer, CSV")
+)
+
+// firstSeed is that of the flag, or a fresh one, which is printed.
+func firstSeed(t *testing.T) uint64 {
+	seed := *worldsSeed
+	for seed == 0 {
+		var b [8]byte
+		crand.Read(b[:]) //nolint:errcheck // never fails
+		seed = binary.LittleEndian.Uint64(b[:]) % 1e9
+	}
+	t.Logf("-worlds-seed %d -worlds %d", seed, *worldsDone)
+	return seed
+}
+
+// ofWorlds draws worlds, asks each, and returns what all of them gave, in the order of
+// their seeds. The file of the flag has what is known so far.
+func ofWorlds[T any](t *testing.T, ask func(*testing.T, *drawnWorld) []T, write func(*testing.T, string, []T)) []T {
+	seed := firstSeed(t)
+	worlds := make([][]T, *worldsDone)
+	var mu sync.Mutex
+	t.Run("worlds", func(t *testing.T) {
+		for i := range worlds {
+			t.Run(fmt.Sprint(seed+uint64(i)), func(t *testing.T) {
+				t.Parallel()
+				given := ask(t, drawWorld(seed+uint64(i)))
+				mu.Lock()
+				defer mu.Unlock()
+				worlds[i] = given
+				if *worldsOut != "" {
+					write(t, *worldsOut, slices.Concat(worlds...))
+				}
+			})
+		}
+	})
+	return slices.Concat(worlds...)
+}
+
+// Histories of worlds of random structure answer what would be on other nodes, data and
+// settings, beside the world that was changed so.
+func TestDrawnWorlds(t *testing.T) {
+	layers.OnlyWhole(t, "hours")
+	table := answersTable(ofWorlds(t, askWorld, writeAsked))
+	t.Logf("\n%s", table)
+	if *update {
+		evidence.Compare(t, "drawn-worlds", table, true)
+	}
+}
+
+// answersTable has a row for each kind of question in each arm.
+func answersTable(all []askedQuestion) string {
+	var b strings.Builder
+	b.WriteString("| asked of | what if | questions | answered | refused although it makes < 10 % | median error | 90 % within | of mean job time | interval holds | half-width | score | best constant |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	var kinds []string
+	for _, q := range all {
+		if !slices.Contains(kinds, q.whatIf.kind) {
+			kinds = append(kinds, q.whatIf.kind)
+		}
+	}
+	for _, arm := range arms {
+		for _, kind := range append(kinds, "all") {
+			var some []askedQuestion
+			for _, q := range all {
+				if q.arm == arm && (q.whatIf.kind == kind || kind == "all" && q.whatIf.kind != "as recorded") {
+					some = append(some, q)
+				}
+			}
+			if len(some) > 0 {
+				fmt.Fprintf(&b, "| %s | %s | %s |\n", arm, kind, strings.Join(answersRow(some), " | "))
+			}
+		}
+	}
+	return b.String()
+}
+
+func answersRow(all []askedQuestion) []string {
+	var errors, jobErrors, widths []float64
+	var with []askedQuestion
+	small, held := 0, 0
+	for _, q := range all {
+		if q.got.refusal != "" {
+			if !q.moves() {
+				small++
+			}
+			continue
+		}
+		errors, jobErrors = append(errors, math.Abs(q.miss())), append(jobErrors, math.Abs(q.jobMiss()))
+		if q.hasInterval() {
+			with = append(with, q)
+			widths = append(widths, q.halfWidth())
+			if q.holds() {
+				held++
+			}
+		}
+	}
+	row := []string{fmt.Sprint(len(all)), fmt.Sprintf("%.0f %%", 100*float64(len(errors))/float64(len(all))), fmt.Sprint(small)}
+	row = append(row, percentOf(errors, 0.5), percentOf(errors, 0.9), percentOf(jobErrors, 0.5))
+	if len(with) == 0 {
+		return append(row, "", "", "", "")
+	}
+	best, by := math.Inf(1), 0.0
+	for x := 0.005; x < 2; x *= 1.05 {
+		if s := scoreOf(with, func(q *askedQuestion) (float64, float64) { return q.got.makespan * (1 - x), q.got.makespan * (1 + x) }); s < best {
+			best, by = s, x
+		}
+	}
+	own := scoreOf(with, func(q *askedQuestion) (float64, float64) { return q.got.low, q.got.high })
+	return append(row, fmt.Sprintf("%.0f %%", 100*float64(held)/float64(len(with))), percentOf(widths, 0.5),
+		fmt.Sprintf("%.3f", own), fmt.Sprintf("%.3f (%.0f %%)", best, 100*by))
+}
+
+// scoreOf is the mean interval score of Gneiting and Raftery (2007), equation 43, for
+// 90 %, relative to the truth.
+func scoreOf(all []askedQuestion, interval func(*askedQuestion) (float64, float64)) float64 {
+	sum := 0.0
+	for i := range all {
+		q := &all[i]
+		low, high := interval(q)
+		x := q.truth.makespan
+		sum += (high - low + 2/0.1*(max(0, low-x)+max(0, x-high))) / x
+	}
+	return sum / float64(len(all))
+}
+
+func percentOf(all []float64, quantile float64) string {
+	if len(all) == 0 {
+		return ""
+	}
+	all = slices.Sorted(slices.Values(all))
+	return fmt.Sprintf("%.1f %%", 100*all[min(len(all)-1, int(quantile*float64(len(all))))])
+}
+
+func writeRows(t *testing.T, path string, rows [][]string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := csv.NewWriter(f).WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+}
