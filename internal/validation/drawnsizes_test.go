@@ -67,9 +67,7 @@ func sizeWorld(t *testing.T, w *drawnWorld) []sizedOffer {
 	d := dice{rand.New(rand.NewPCG(w.seed, 28))}
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	w.write(t, dir)
-	verb(t, "run", at("scenario.toml"), "--seed", "7", "--quiet", "--workers", "1", "--out", at("world"))
-	verb(t, "convert", at("world"), "--to", w.format, "--quiet", "--out", at("past"))
+	w.record(t, dir)
 	offers := w.offers(d)
 	const grow = 1.4
 	nodes := max(2, int(math.Round(float64(w.nodes)*d.log(0.7, 2))))

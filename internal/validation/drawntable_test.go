@@ -69,10 +69,11 @@ func TestDrawnWorlds(t *testing.T) {
 	}
 }
 
-// answersTable has a row for each kind of question in each arm.
+// answersTable has a row for each kind of question in each arm, and a sentence for each
+// arm.
 func answersTable(all []askedQuestion) string {
-	var b strings.Builder
-	b.WriteString("| asked of | what if | questions | answered | refused although it makes < 10 % | median error | 90 % within | of mean job time | interval holds | half-width | score | best constant |\n")
+	var b, sentences strings.Builder
+	b.WriteString("| asked of | what if | questions | answered | refused although it makes < 10 % | median error | 90 % within | median error of mean job time | 90 % interval holds | median half-width | interval score | of the best constant |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	var kinds []string
 	for _, q := range all {
@@ -88,48 +89,72 @@ func answersTable(all []askedQuestion) string {
 					some = append(some, q)
 				}
 			}
-			if len(some) > 0 {
-				fmt.Fprintf(&b, "| %s | %s | %s |\n", arm, kind, strings.Join(answersRow(some), " | "))
+			if len(some) == 0 {
+				continue
+			}
+			c := count(some)
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", arm, kind, strings.Join(c.cells(), " | "))
+			if kind == "all" {
+				fmt.Fprintf(&sentences, "%s: %s\n", arm, c.sentence())
 			}
 		}
 	}
-	return b.String()
+	return b.String() + "\n" + sentences.String()
 }
 
-func answersRow(all []askedQuestion) []string {
-	var errors, jobErrors, widths []float64
+// counted sums questions up.
+type counted struct {
+	asked, refused, refusedSmall, intervals, held int
+	errors, jobErrors, widths                     []float64
+	score, constant, best                         float64 // constant: interval of this part of the answer, whose score is the best
+}
+
+func count(all []askedQuestion) *counted {
+	c := &counted{asked: len(all), constant: math.NaN(), best: math.Inf(1)}
 	var with []askedQuestion
-	small, held := 0, 0
 	for _, q := range all {
 		if q.got.refusal != "" {
+			c.refused++
 			if !q.moves() {
-				small++
+				c.refusedSmall++
 			}
 			continue
 		}
-		errors, jobErrors = append(errors, math.Abs(q.miss())), append(jobErrors, math.Abs(q.jobMiss()))
+		c.errors, c.jobErrors = append(c.errors, math.Abs(q.miss())), append(c.jobErrors, math.Abs(q.jobMiss()))
 		if q.hasInterval() {
 			with = append(with, q)
-			widths = append(widths, q.halfWidth())
+			c.widths = append(c.widths, q.halfWidth())
 			if q.holds() {
-				held++
+				c.held++
 			}
 		}
 	}
-	row := []string{fmt.Sprint(len(all)), fmt.Sprintf("%.0f %%", 100*float64(len(errors))/float64(len(all))), fmt.Sprint(small)}
-	row = append(row, percentOf(errors, 0.5), percentOf(errors, 0.9), percentOf(jobErrors, 0.5))
-	if len(with) == 0 {
-		return append(row, "", "", "", "")
-	}
-	best, by := math.Inf(1), 0.0
+	c.intervals = len(with)
+	c.score = scoreOf(with, func(q *askedQuestion) (float64, float64) { return q.got.low, q.got.high })
 	for x := 0.005; x < 2; x *= 1.05 {
-		if s := scoreOf(with, func(q *askedQuestion) (float64, float64) { return q.got.makespan * (1 - x), q.got.makespan * (1 + x) }); s < best {
-			best, by = s, x
+		if s := scoreOf(with, func(q *askedQuestion) (float64, float64) { return q.got.makespan * (1 - x), q.got.makespan * (1 + x) }); s < c.best {
+			c.best, c.constant = s, x
 		}
 	}
-	own := scoreOf(with, func(q *askedQuestion) (float64, float64) { return q.got.low, q.got.high })
-	return append(row, fmt.Sprintf("%.0f %%", 100*float64(held)/float64(len(with))), percentOf(widths, 0.5),
-		fmt.Sprintf("%.3f", own), fmt.Sprintf("%.3f (%.0f %%)", best, 100*by))
+	return c
+}
+
+func (c *counted) cells() []string {
+	row := []string{fmt.Sprint(c.asked), fmt.Sprint(c.asked - c.refused), fmt.Sprint(c.refusedSmall),
+		percentOf(c.errors, 0.5), percentOf(c.errors, 0.9), percentOf(c.jobErrors, 0.5)}
+	if c.intervals == 0 {
+		return append(row, "", "", "", "")
+	}
+	return append(row, share(c.held, c.intervals), percentOf(c.widths, 0.5),
+		fmt.Sprintf("%.2f", c.score), fmt.Sprintf("%.2f (%.0f %%)", c.best, 100*c.constant))
+}
+
+func (c *counted) sentence() string {
+	s := fmt.Sprintf("%d of %d answered, median error %s, 90 %% within %s", c.asked-c.refused, c.asked, percentOf(c.errors, 0.5), percentOf(c.errors, 0.9))
+	if c.intervals > 0 {
+		s += fmt.Sprintf("; truth inside the 90 %% interval: %s, median half-width %s", share(c.held, c.intervals), percentOf(c.widths, 0.5))
+	}
+	return s
 }
 
 // scoreOf is the mean interval score of Gneiting and Raftery (2007), equation 43, for

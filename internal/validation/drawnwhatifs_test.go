@@ -46,12 +46,15 @@ func (w *drawnWorld) whatIfs() []whatIf {
 	return append(all, rest[:2]...)
 }
 
-// resized keeps the slow nodes, whose names have as many digits as the number of nodes.
+// resized keeps the slow and the loaded node, whose names have as many digits as the number of nodes.
 func (w *drawnWorld) resized(kind string, nodes int) whatIf {
 	set := fmt.Sprintf("cluster.nodes=%d", nodes)
 	q := whatIf{kind, []string{set}, []string{set}}
 	for i, factor := range w.slow {
 		q.own = append(q.own, fmt.Sprintf("cluster.slowdowns.%s=%v", nodeName(i+1, nodes), factor))
+	}
+	if w.loaded {
+		q.own = append(q.own, "cluster.load.0.node="+nodeName(1, nodes))
 	}
 	return q
 }
@@ -195,13 +198,11 @@ var arms = []string{"history", "calibrated", "stated"}
 func askWorld(t *testing.T, w *drawnWorld) []askedQuestion {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	w.write(t, dir)
+	w.record(t, dir)
 	if err := os.WriteFile(at("facts.toml"), []byte(w.factsPlatform(t)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	scenario, history := at("scenario.toml"), at("past")
-	verb(t, "run", scenario, "--seed", "7", "--quiet", "--workers", "1", "--out", at("world"))
-	verb(t, "convert", at("world"), "--to", w.format, "--quiet", "--out", history)
 	paths := map[string]string{"history": history, "calibrated": at("calibrated/scenario.toml"), "stated": at("stated/scenario.toml")}
 	failed := map[string]string{}
 	for _, arm := range arms[1:] {
@@ -235,11 +236,16 @@ func askWorld(t *testing.T, w *drawnWorld) []askedQuestion {
 }
 
 // armSettings are those of the documents: a replay adapts its times to another cluster
-// if it is told to, and an owner states the scheduler, which few histories name.
+// if it is told to, and an owner states the scheduler and the heartbeat, which few
+// histories have.
 func (w *drawnWorld) armSettings(arm string, q whatIf) []string {
 	switch {
-	case arm == "stated" && q.kind != "scheduler":
-		return append(slices.Clone(w.schedulerSets), q.asked...)
+	case arm == "stated":
+		known := slices.Clone(w.masterSets)
+		if q.kind == "scheduler" {
+			known = slices.DeleteFunc(known, func(s string) bool { return strings.HasPrefix(s, "scheduler.") })
+		}
+		return append(known, q.asked...)
 	case arm == "history" && slices.Contains([]string{"more nodes", "fewer nodes", "slots", "data x1.5", "data x3"}, q.kind):
 		return append([]string{"workload.replay=rescaled"}, q.asked...)
 	}

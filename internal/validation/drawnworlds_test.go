@@ -21,6 +21,7 @@ type drawnWorld struct {
 
 	nodes, mapSlots, reduceSlots int
 	slow                         []float64 // factors of the first nodes
+	loaded                       bool      // the first node, by others
 	cores, disks                 int
 	nicMB                        float64
 	sortMB, heapMB               int
@@ -29,7 +30,7 @@ type drawnWorld struct {
 	outputCompressed             bool
 	slowstart                    float64
 	scheduler                    string
-	schedulerSets                []string // the same for --set
+	masterSets                   []string // what the JobTracker's configuration has, for --set
 	jobs                         []worldJob
 }
 
@@ -86,6 +87,7 @@ func drawWorld(seed uint64) *drawnWorld {
 	queues := w.drawScheduler(d, &s)
 	w.drawConf(d, &s)
 	w.drawJobs(d, &s, queues)
+	w.drawLoad(dice{rand.New(rand.NewPCG(seed, 30))}, &s)
 	w.files["scenario.toml"] = s.String()
 	return w
 }
@@ -158,7 +160,9 @@ func (w *drawnWorld) drawCluster(d dice, s *lines, racks int) {
 		s.add("shared_slots = true")
 	}
 	if d.chance(0.15) {
-		s.add("heartbeat = \"%.1fs\"", d.log(0.5, 10))
+		heartbeat := fmt.Sprintf("%.1fs", d.log(0.5, 10))
+		s.add("heartbeat = %q", heartbeat)
+		w.masterSets = append(w.masterSets, "cluster.heartbeat="+heartbeat)
 	}
 	if d.chance(0.6) {
 		s.add("[cluster.costs]\nlaunch = \"%.1fs\"\nsetup = \"%.1fs\"\ncleanup = \"%.1fs\"\ncommit = \"%.1fs\"\ntask_cleanup = \"%.1fs\"",
@@ -211,7 +215,7 @@ func (w *drawnWorld) drawScheduler(d dice, s *lines) []string {
 		}
 		for pair := range slices.Chunk(table.keys, 2) {
 			s.add("%q = %#v", pair[0], pair[1])
-			w.schedulerSets = append(w.schedulerSets, fmt.Sprintf("%s.%v=%v", at, pair[0], pair[1]))
+			w.masterSets = append(w.masterSets, fmt.Sprintf("%s.%v=%v", at, pair[0], pair[1]))
 		}
 	}
 	s.add("")
@@ -257,6 +261,7 @@ func (w *drawnWorld) drawJobs(d dice, s *lines, queues []string) {
 	slots, left := w.nodes*w.mapSlots, 250
 	gap := d.log(5, 300)
 	submit := 0.0
+	rare := dice{rand.New(rand.NewPCG(w.seed, 29))}
 	for i := range max(programs, 1+d.IntN(6)) {
 		j := worldJob{program: d.IntN(programs)}
 		if i < programs {
@@ -280,10 +285,24 @@ func (w *drawnWorld) drawJobs(d dice, s *lines, queues []string) {
 		if d.chance(0.15) {
 			s.add("fresh_input = true")
 		}
+		priority := ""
 		if d.chance(0.15) {
-			s.add("priority = \"%s\"", pick(d, "HIGH", "LOW"))
+			priority = pick(d, "HIGH", "LOW")
+		}
+		if rare.chance(0.1) {
+			s.add("map_fail_ms = { \"%d\" = [%d] }", rare.IntN(maps), rare.whole(500, 20_000))
+		}
+		if priority != "" { // as a client states it, so that the record has it
+			s.add("[job.conf]\n\"mapred.job.priority\" = %q", priority)
 		}
 		submit += gap * d.ExpFloat64()
+	}
+}
+
+// drawLoad has others use a disk, the cores or the network of the first node.
+func (w *drawnWorld) drawLoad(d dice, s *lines) {
+	if w.loaded = d.chance(0.08); w.loaded {
+		s.add("[[cluster.load]]\nnode = %q\ndevice = %q\nshare = %.2f", nodeName(1, w.nodes), pick(d, "disk", "cpu", "network"), d.between(0.1, 0.6))
 	}
 }
 
@@ -327,12 +346,17 @@ func drawProgram(d dice, i int) string {
 	return p.String()
 }
 
-// write puts the files of a world into a folder.
-func (w *drawnWorld) write(t testing.TB, dir string) {
+// record puts the files of a world into a folder, and its history into past. Real
+// histories have the replicas of the input; those of a simulation come back by its seed,
+// so it is the default.
+func (w *drawnWorld) record(t *testing.T, dir string) {
 	t.Helper()
 	for name, text := range w.files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
+	world := filepath.Join(dir, "world")
+	verb(t, "run", filepath.Join(dir, "scenario.toml"), "--quiet", "--workers", "1", "--out", world)
+	verb(t, "convert", world, "--to", w.format, "--quiet", "--out", filepath.Join(dir, "past"))
 }
