@@ -213,7 +213,7 @@ func sizesTable(all []sizedOffer) string {
 		}
 		ratio := ""
 		if len(over) > 0 {
-			ratio = fmt.Sprintf("%.2f", slices.Sorted(slices.Values(over))[len(over)/2])
+			ratio = fmt.Sprintf("%.2f", quantileOf(over, 0.5))
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %.0f %% | %s |\n", offer, asked, none, wrongly, share(kept, named), 100*said/float64(max(1, named)), ratio)
 	}
