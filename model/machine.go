@@ -164,6 +164,10 @@ type Program struct {
 
 	MapCPU, ReduceCPU, CombineCPU float64 // ns of a core of Speed 1 per record into each
 
+	// Misfit is the recorded time of its jobs relative to the simulated, where a
+	// calibration found the program; 0: not known.
+	Misfit float64
+
 	// CV is the coefficient of variation of the time that maps, and reduces, of equal
 	// work take on a core.
 	CV [2]float64

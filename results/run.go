@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -50,17 +51,31 @@ func (r *Run) Spread() {
 		return
 	}
 	p := &r.Predictions[0]
-	p.Least, p.Most = p.Mean, p.Mean
+	p.Least, p.Most = least(p.Mean, min(p.Mean, cmp.Or(p.Least, p.Mean)), max(p.Mean, p.Most))
 	p.Jobs = slices.Clone(p.Jobs)
 	for i := range r.Calibrations {
 		other := &r.Calibrations[i]
-		p.Least, p.Most = min(p.Least, other.Mean), max(p.Most, other.Mean)
+		p.Least, p.Most = min(p.Least, cmp.Or(other.Least, other.Mean)), max(p.Most, cmp.Or(other.Most, other.Mean))
 		for k := range p.Jobs {
 			if j, o := &p.Jobs[k], &other.Jobs[k]; j.Finished() && o.Finished() {
-				j.Low, j.High = min(j.Low, o.Finish-o.Submit), max(j.High, o.Finish-o.Submit)
+				j.Low, j.High = min(j.Low, o.Low), max(j.High, o.High)
 			}
 		}
 	}
+	for k := range p.Jobs {
+		if j := &p.Jobs[k]; j.Finished() {
+			j.Low, j.High = least(j.Finish-j.Submit, j.Low, j.High)
+		}
+	}
+}
+
+// leastHalf is the part of an answer by which its interval reaches to each side at
+// least: as far as other seeds move the time of a job.
+const leastHalf = 0.01
+
+func least(answer, low, high time.Duration) (time.Duration, time.Duration) {
+	half := time.Duration(leastHalf * float64(answer))
+	return min(low, answer-half), max(high, answer+half)
 }
 
 // Mean returns the mean over the replications, with its 95 % interval as Low and

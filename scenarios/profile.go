@@ -50,6 +50,7 @@ func readProfile(data []byte, file string) (model.Program, error) {
 		program.CV[kind] = cpu.number(key, 0, 0, mostCV)
 	}
 	cpu.done()
+	program.Misfit = t.number("misfit", 0, above, math.Inf(1))
 
 	d.CombineSizeSel, d.CombineRecsSel = 1, 1
 	if program.Combiner = t.has("combiner"); program.Combiner {
@@ -97,6 +98,9 @@ func WriteProgram(w io.Writer, p *model.Program) error {
 	b.about(p.Title, p.Source, p.Assumed)
 	if p.InCodec != "" {
 		b.text("input_codec", p.InCodec)
+	}
+	if p.Misfit > 0 {
+		b.line("misfit = %.4g   # recorded time of its jobs, relative to the simulated", p.Misfit)
 	}
 	d := &p.Data
 	b.line("\n[data]")

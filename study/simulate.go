@@ -4,6 +4,8 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -77,8 +79,8 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 	if err != nil {
 		return nil, err
 	}
-	for _, run := range runs {
-		run.Spread()
+	for r, run := range runs {
+		s.spread(run, r)
 		p := &run.Predictions[0]
 		p.Assumed = append(s.Scenario.Assumed[:len(s.Scenario.Assumed):len(s.Scenario.Assumed)], p.Assumed...)
 		p.Warnings = append(s.Scenario.Warnings[:len(s.Scenario.Warnings):len(s.Scenario.Warnings)], p.Warnings...)
@@ -102,7 +104,7 @@ func (s *Study) Repeat(r int) (*results.Run, error) {
 			return nil, err
 		}
 	}
-	run.Spread()
+	s.spread(run, r)
 	return run, nil
 }
 
@@ -175,8 +177,50 @@ func (s *Study) simulateAlternative(run *results.Run, r, alternative int) error 
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.Name, err)
 	}
+	addMisfit(&p, q)
 	run.Calibrations[alternative] = p
 	return nil
+}
+
+// spread enters what the calibrations leave open into a run.
+func (s *Study) spread(run *results.Run, r int) {
+	if len(run.Calibrations) > 0 {
+		addMisfit(&run.Predictions[0], &s.Scenario.Runs[r].Question)
+	}
+	run.Spread()
+}
+
+// addMisfit widens the bounds of a prediction by as much as the calibration misses the
+// recorded jobs: what it misses of them it may miss of the answer. The makespan has the
+// misfit of the job that ends last.
+func addMisfit(p *model.Prediction, q *model.WhatIf) {
+	programs, of := map[string]float64{}, map[string]float64{}
+	for i := range q.Programs {
+		programs[q.Programs[i].Name] = q.Programs[i].Misfit
+	}
+	for i := range q.Jobs {
+		of[q.Jobs[i].ID] = programs[q.Jobs[i].Program]
+	}
+	var last *model.JobOutcome
+	p.Jobs = slices.Clone(p.Jobs)
+	p.Least, p.Most = p.Mean, p.Mean
+	for k := range p.Jobs {
+		j := &p.Jobs[k]
+		misfit := of[j.ID]
+		if !j.Finished() || misfit == 0 {
+			continue
+		}
+		other := scaled(j.Finish-j.Submit, misfit)
+		j.Low, j.High = min(j.Low, other), max(j.High, other)
+		if last == nil || j.Finish > last.Finish {
+			last = j
+			p.Least, p.Most = min(p.Mean, scaled(p.Mean, misfit)), max(p.Mean, scaled(p.Mean, misfit))
+		}
+	}
+}
+
+func scaled(t time.Duration, by float64) time.Duration {
+	return workload.Seconds(t.Seconds() * by)
 }
 
 // Write writes the tables, pictures and summary of the runs.

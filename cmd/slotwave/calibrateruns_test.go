@@ -49,7 +49,7 @@ func TestCalibrateRuns(t *testing.T) {
 	verb(t, "run", at("mix.toml"), "--out", at("run"), "--quiet")
 	verb(t, "convert", at("run"), "--to", "jhist", "--out", at("history"), "--quiet")
 	text := verb(t, "platform", "calibrate", at("history"), "--out", at("calibrated"))
-	for _, want := range []string{"sort ", "count ", "disk.read_mb", "Not recorded: memory", "Time of a job that is left out"} {
+	for _, want := range []string{"sort ", "count ", "disk.read_mb", "not told"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
 		}
@@ -120,8 +120,12 @@ reduces = 8
 	if err != nil || len(jobs) != 2 {
 		t.Fatalf("histories %q, %v", jobs, err)
 	}
-	if text := verb(t, "platform", "calibrate", jobs[0], "--fidelity", "phase", "--out", at("one")); !strings.Contains(text, "Time of a job that is left out: not known, since no other job is recorded") {
-		t.Errorf("an error of one job left out:\n%s", text)
+	// What is stated is not looked for.
+	if text := verb(t, "platform", "calibrate", jobs[0], "--fidelity", "phase", "--cores", "6", "--nic", "100", "--out", at("one")); strings.Contains(text, "\ncores") || strings.Contains(text, "\nnic_mb") || !strings.Contains(text, "\nmemory") {
+		t.Errorf("stated cores and network are looked for:\n%s", text)
+	}
+	if number("one/platform.toml", "cores") != 6 || number("one/platform.toml", "nic_mb") != 100 {
+		t.Errorf("stated cores and network are not kept:\n%s", read(t, at("one/platform.toml")))
 	}
 	verb(t, "run", at("found/scenario.toml"), "--out", at("again"), "--set", "plots=none", "--quiet")
 	_, _, warned := call("", "run", at("found/scenario.toml"), "--fidelity", "replay", "--out", at("replay"), "--set", "plots=none")

@@ -15,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/calibrate"
+	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
@@ -27,6 +28,8 @@ type calibrating struct {
 	set                     []string
 	force, quiet            bool
 	reading                 scenarios.Reading
+	known                   calibrate.Calibrating
+	memory                  string
 }
 
 // defaultStart is the platform from which a calibration starts.
@@ -48,10 +51,12 @@ found hold for the core speed of --platform.
 From recorded jobs (a history, a trace or a result), find the rates and the
 speed with which their simulated tasks take as long as recorded, and the costs
 of each job's own code. --out is then a folder for the platform, a profile of
-each job and the scenario that runs the recorded jobs with them. The error of
-each job is stated also for the machine that the other jobs alone determine. The
-folder also has 18 other platforms that explain the record about as well; run
-simulates each and states the range of its answers as a 90 % interval.
+each job and the scenario that runs the recorded jobs with them. The folder also
+has 18 other machines that explain the record about as well; run simulates each
+and states the range of its answers as a 90 % interval. They differ in all that
+the record does not tell: cores, disks, memory, network, Hadoop's costs. State
+what you know with --cores, --disks, --memory and --nic, or in a platform FILE:
+what it does not list as assumed is kept, except rates and costs.
 
 Equal tasks of a job, of as much data, take unequal times. calibrate finds how
 much the CPU times of maps and of reduces vary (map_cv, reduce_cv in a profile),
@@ -87,6 +92,10 @@ What the profile does not hold is taken from --platform and listed as assumed.
 	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row of the measured benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in zhang-shuffle-break, the scenario that defines the cluster")
+	f.IntVar(&k.known.Cores, "cores", 0, "cores of a node, if they are known (recorded jobs)")
+	f.IntVar(&k.known.Disks, "disks", 0, "disks of a node, likewise")
+	f.StringVar(&k.memory, "memory", "", "memory of a node as `SIZE`, likewise")
+	f.Float64Var(&k.known.NIC, "nic", 0, "rate of a node's network adapter in `MB/S`, likewise")
 	f.BoolVar(&k.force, "force", false, "replace an existing file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
@@ -165,7 +174,22 @@ func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) err
 		fidelity = "device"
 	}
 	bar := a.progress("simulations", 0, k.quiet)
-	found, err := calibrate.CalibrateRuns(args, k.reading, calibrate.Calibrating{Start: k.platform, Fidelity: fidelity, Seed: k.seed, Progress: bar.reportOf()})
+	known := k.known
+	known.Start, known.Fidelity, known.Seed, known.Progress = k.platform, fidelity, k.seed, bar.reportOf()
+	known.NIC *= 1e6
+	if k.memory != "" {
+		bytes, err := workload.ParseBytes(k.memory)
+		if err != nil {
+			return fmt.Errorf("--memory %s: %w", k.memory, err)
+		}
+		known.Memory = bytes
+	}
+	for _, n := range []float64{float64(known.Cores), float64(known.Disks), known.NIC, float64(known.Memory)} {
+		if n < 0 || n > 1e15 {
+			return fmt.Errorf("--cores, --disks, --memory, --nic: want more than 0")
+		}
+	}
+	found, err := calibrate.CalibrateRuns(args, k.reading, known)
 	bar.end()
 	if err != nil {
 		return err

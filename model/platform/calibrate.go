@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -61,33 +60,13 @@ func curveOf(m *model.Machine) []parameter {
 	return nil
 }
 
-// parametersOfRuns lists the parameters that the times of whole tasks show. The
-// costs of Hadoop itself all follow from the speed of a core.
-func parametersOfRuns(m *model.Machine) []parameter {
-	list := append(slices.Clone(devices), parameter{"speed", func(m *model.Machine) *float64 { return &m.Speed }})
-	list = append(list, curveOf(m)...)
-	return slices.DeleteFunc(list, func(k parameter) bool { return *k.of(m) == 0 })
-}
-
-// Calibration is a machine whose microbenchmarks reproduce a measured profile, or
-// on which recorded jobs take as long as recorded.
+// Calibration is a machine whose microbenchmarks reproduce a measured profile.
 type Calibration struct {
 	Machine    model.Machine
 	Parameters []CalibratedParameter
 	Joint      [][]string // parameters that the profile determines only jointly
 	Phases     []CalibratedPhase
 	Runs       int // simulations
-	LeftOut    []LeftOut
-
-	Alternatives []model.Machine // that explain the record about equally well
-}
-
-// LeftOut is the error of a phase when the machine is found without its group:
-// found or measured, relative to measured. It follows from the slopes at the
-// found values.
-type LeftOut struct {
-	Phase string
-	Error float64
 }
 
 // CalibratedParameter is one parameter before and after calibration.
@@ -114,7 +93,6 @@ const (
 	leastError   = 0.01 // relative error of the best measurement
 	leastMS      = 100  // least denominator of a relative residual, about the time of a task start
 	determinedTo = 0.1  // relative standard error up to which a parameter is determined
-	outlier      = 0.3  // largest residual of a row of recorded tasks
 	mostPowers   = 5    // largest change of a parameter, as a power of e
 )
 
@@ -142,288 +120,25 @@ func Calibrate(measured Profile, start model.Machine, contended bool, bench Benc
 	if i := slices.IndexFunc(measured, func(r PhaseRows) bool { return r.Phase == SortPhase }); i >= 0 {
 		s.measured = append(s.measured, PhaseRows{SortPhase, trimmedMeans(measured[i].Rows)})
 	}
-	result, _, err := s.calibrate(func() ([]float64, error) { return s.search(contended) })
-	return result, err
+	return s.calibrate(contended)
 }
 
-// CalibrateRuns searches for the rates and the speed of a machine on which
-// simulated tasks take as long as recorded ones. Each phase has one row. Groups name the rows that are left out together for LeftOut.
-func CalibrateRuns(measured Profile, groups []string, start model.Machine, simulate Bench) (Calibration, error) {
-	if err := start.Check(); err != nil {
-		return Calibration{}, err
-	}
-	s := &calibrator{start: start, parameters: parametersOfRuns(&start), measured: measured, bench: simulate, logarithmic: true}
-	result, x, err := s.calibrate(s.evolve)
-	if err == nil {
-		s.leaveOut(&result, x, groups)
-		result.Alternatives = s.alternatives(x)
-		result.Runs, err = s.runs, s.err
-	}
-	return result, err
-}
-
-// Of a calibration and 18 alternatives the range is a 90 % interval, if the truth is
-// as likely as each of them.
-const alternatives = 18
-
-// alternatives draws machines that explain the record about as well as the one that
-// was found. Each is the end of a random walk (Metropolis) of its own. The walks
-// start apart, where the search ended, and step by differences between each other
-// (ter Braak's differential evolution): parameters with nearly one effect change
-// together, and no walk is caught in the local minimum of another. A parameter that
-// the record does not show varies by a factor of about two.
-func (s *calibrator) alternatives(x []float64) (machines []model.Machine) {
-	// A task that waits for another heartbeat or reads another replica takes some
-	// percent more or less.
-	const unknown, least, steps, blur = 0.7, 0.04, 10, 0.01
-	const long, everywhere = 2.38, 0.1 // steps: ter Braak's factor, and how often 1, from one minimum to another
-	rest := s.residuals(x)
-	noise := math.Max(least, math.Sqrt(squares(rest)/math.Max(1, float64(len(rest)-len(x)))))
-	misfit := func(to []float64) float64 {
-		sum := squares(s.residuals(to)) / (noise * noise)
-		for k := range to {
-			sum += float64((to[k] - x[k]) * (to[k] - x[k]) / (unknown * unknown))
-		}
-		return sum
-	}
-	draw := rand.New(rand.NewPCG(1, alternatives))
-	walks := make([]point, alternatives)
-	for i := range walks {
-		at := s.population[i].x
-		walks[i] = point{at, misfit(at)}
-	}
-	for range steps {
-		for i := range walks {
-			factor := long / math.Sqrt(float64(2*len(x)))
-			if draw.Float64() < everywhere {
-				factor = 1
-			}
-			to, a, b := slices.Clone(walks[i].x), walks[draw.IntN(len(walks))].x, walks[draw.IntN(len(walks))].x
-			for k := range to {
-				to[k] += float64(factor*(a[k]-b[k])) + float64(blur*draw.NormFloat64())
-			}
-			if cost := misfit(to); draw.Float64() < math.Exp((walks[i].cost-cost)/2) {
-				walks[i] = point{to, cost}
-			}
-			if s.err != nil {
-				return nil
-			}
-		}
-	}
-	for i := range walks {
-		machines = append(machines, s.machine(walks[i].x))
-	}
-	return machines
-}
-
-func squares(values []float64) (sum float64) {
-	for _, v := range values {
-		sum += float64(v * v)
-	}
-	return sum
-}
-
-func (s *calibrator) calibrate(search func() ([]float64, error)) (Calibration, []float64, error) {
+func (s *calibrator) calibrate(contended bool) (Calibration, error) {
 	from := make([]float64, len(s.parameters))
 	before := s.residuals(from)
 	if s.err != nil {
-		return Calibration{}, nil, s.err
+		return Calibration{}, s.err
 	}
-	x, err := search()
+	x, err := s.search(contended)
 	if err != nil {
-		return Calibration{}, nil, err
+		return Calibration{}, err
 	}
 	result := Calibration{Machine: s.machine(x)}
 	after := s.residuals(x)
 	result.Phases = s.phases(before, after)
 	s.standardErrors(&result, x)
 	result.Runs = s.runs
-	return result, x, s.err
-}
-
-// leaveOut predicts the rows of each group from the other groups.
-func (s *calibrator) leaveOut(c *Calibration, x []float64, groups []string) {
-	j, rest := s.jacobian(x), s.residuals(x)
-	for _, row := range s.measured {
-		c.LeftOut = append(c.LeftOut, LeftOut{Phase: row.Phase})
-	}
-	done := map[string]bool{}
-	for _, group := range groups {
-		if done[group] {
-			continue
-		}
-		done[group] = true
-		var others []int
-		for i := range rest {
-			if groups[i] != group {
-				others = append(others, i)
-			}
-		}
-		free, moved := s.refit(j, x, rest, others, 0)
-		for i := range rest {
-			if groups[i] != group {
-				continue
-			}
-			c.LeftOut[i].Error = rest[i]
-			for a, k := range free {
-				c.LeftOut[i].Error += float64(j.At(i, k) * moved[a])
-			}
-			c.LeftOut[i].Error = math.Expm1(c.LeftOut[i].Error)
-		}
-	}
-}
-
-// evolve minimises the residuals of whole tasks without slopes: they jump when a
-// task starts with another heartbeat, and there are local minima, where one rate
-// stands for another. It is differential evolution (Storn and Price), which starts
-// from the best of many machines, and then descends.
-func (s *calibrator) evolve() ([]float64, error) {
-	const starts, size, generations = 48, alternatives, 16 // each walk of the alternatives starts at a machine of its own
-	const far, farCurve = 1.0, 0.3
-	const factor, greedy, crossed = 0.6, 0.3, 0.9
-	var all []point
-	for i := range starts {
-		x := make([]float64, len(s.parameters))
-		for k := range x {
-			width := far
-			if strings.HasPrefix(s.parameters[k].name, "disk.curve.") {
-				width = farCurve
-			}
-			if i > 0 {
-				x[k] = width * (2*radicalInverse(i, k) - 1)
-			}
-		}
-		all = append(all, point{x, s.cost(x)})
-	}
-	best := func() int {
-		least := 0
-		for i := range s.population {
-			if s.population[i].cost < s.population[least].cost {
-				least = i
-			}
-		}
-		return least
-	}
-	slices.SortStableFunc(all, func(a, b point) int { return cmp.Compare(a.cost, b.cost) })
-	s.population = all[:size]
-	draw := rand.New(rand.NewPCG(1, generations))
-	for range generations {
-		for i := range s.population {
-			own, to := s.population[i].x, s.population[best()].x
-			a, b := s.population[draw.IntN(size)].x, s.population[draw.IntN(size)].x
-			trial, kept := slices.Clone(own), draw.IntN(len(own))
-			for k := range trial {
-				if k == kept || draw.Float64() < crossed {
-					trial[k] += float64(greedy*(to[k]-own[k])) + float64(factor*(a[k]-b[k]))
-				}
-			}
-			if cost := s.cost(trial); cost < s.population[i].cost {
-				s.population[i] = point{trial, cost}
-			}
-			if s.err != nil {
-				return nil, s.err
-			}
-		}
-	}
-	at := best()
-	x := s.descend(s.population[at].x)
-	s.population[at] = point{x, s.cost(x)}
-	return x, s.err
-}
-
-// point is a machine, by the logarithms of the factors on its parameters, and what
-// its times are off.
-type point struct {
-	x    []float64
-	cost float64
-}
-
-// radicalInverse returns the i-th number of Halton's sequence of a dimension, which
-// fills the range from 0 to 1 evenly.
-func radicalInverse(i, dimension int) (x float64) {
-	base := [...]int{2, 3, 5, 7, 11, 13, 17, 19}[dimension]
-	part := 1.0
-	for ; i > 0; i /= base {
-		part /= float64(base)
-		x += float64(part * float64(i%base))
-	}
-	return x
-}
-
-// descend takes damped Gauss-Newton steps (Levenberg and Marquardt) as long as they
-// find less. The simplex often ends in a narrow valley, where rates have nearly
-// one effect.
-func (s *calibrator) descend(x []float64) []float64 {
-	const rounds, better = 12, 0.99
-	s.step = 0.1
-	least, damping := s.cost(x), 1e-3
-	for range rounds {
-		var all []int
-		for i := range s.residuals(x) {
-			all = append(all, i)
-		}
-		j, rest := s.jacobian(x), slices.Clone(s.residuals(x))
-		if s.err != nil {
-			return x
-		}
-		before, next := least, x
-		for _, d := range []float64{damping / 10, damping * 3, damping * 100} {
-			free, moved := s.refit(j, x, rest, all, d)
-			to := slices.Clone(x)
-			for a, k := range free {
-				to[k] += math.Max(-1, math.Min(1, moved[a]))
-			}
-			if cost := s.cost(to); cost < least {
-				least, next, damping = cost, to, d
-				break
-			}
-		}
-		if slices.Equal(next, x) {
-			if s.step == 0.03 {
-				break
-			}
-			s.step, s.jacobianAt = 0.03, nil // shorter slopes near the end
-			continue
-		}
-		x = next
-		if least > better*before {
-			break
-		}
-	}
-	return x
-}
-
-// refit returns the parameters that some rows show, and by how much they move
-// when only these rows count. Damping shortens the step.
-func (s *calibrator) refit(j *mat.Dense, x, rest []float64, rows []int, damping float64) (free []int, moved []float64) {
-	for k := range s.parameters {
-		if slices.ContainsFunc(rows, func(i int) bool { return math.Abs(j.At(i, k)) > 1e-3 }) {
-			free = append(free, k)
-		}
-	}
-	moved = make([]float64, len(free))
-	if len(free) == 0 {
-		return free, moved
-	}
-	h, g := mat.NewSymDense(len(free), nil), mat.NewVecDense(len(free), nil)
-	for a, k := range free {
-		h.SetSym(a, a, priorError*priorError+damping)
-		g.SetVec(a, -float64(priorError*priorError*x[k]))
-		for _, i := range rows {
-			g.SetVec(a, g.AtVec(a)-float64(j.At(i, k)*rest[i]))
-			for b, l := range free[:a+1] {
-				h.SetSym(a, b, h.At(a, b)+float64(j.At(i, k)*j.At(i, l)))
-			}
-		}
-	}
-	var step mat.VecDense
-	var chol mat.Cholesky
-	if chol.Factorize(h) && chol.SolveVecTo(&step, g) == nil {
-		for a := range free {
-			moved[a] = step.AtVec(a)
-		}
-	}
-	return free, moved
+	return result, s.err
 }
 
 // search minimises the residuals. With contention, times jump and there are local
@@ -487,14 +202,7 @@ type calibrator struct {
 	bench      Bench
 	step       float64
 	runs       int
-
-	// Residuals are the logarithms of the ratios of times, none above outlier: a
-	// row that no machine explains shall not bend the rest. Otherwise they are
-	// relative differences.
-	logarithmic bool
-	err         error
-
-	population []point // of the search without slopes
+	err        error
 
 	residualsAt   []float64 // point of lastResiduals
 	lastResiduals []float64 // relative
@@ -535,12 +243,7 @@ func (s *calibrator) residuals(x []float64) []float64 {
 		}
 		points := trimmedMeans(shown[i].Rows)
 		for _, r := range phase.Rows {
-			if s.logarithmic {
-				off := math.Log((interpolate(points, r.MB) + leastMS) / (r.MS + leastMS))
-				rest = append(rest, off/math.Sqrt(1+off*off/(outlier*outlier)))
-			} else {
-				rest = append(rest, (interpolate(points, r.MB)-r.MS)/math.Max(r.MS, leastMS))
-			}
+			rest = append(rest, (interpolate(points, r.MB)-r.MS)/math.Max(r.MS, leastMS))
 		}
 	}
 	s.residualsAt, s.lastResiduals = slices.Clone(x), rest

@@ -60,18 +60,6 @@ func bench(m model.Machine) (platform.Profile, error) {
 	return p, nil
 }
 
-// tasks takes the times of whole tasks.
-func tasks(m model.Machine) (platform.Profile, error) {
-	all, err := bench(m)
-	var p platform.Profile
-	for _, phase := range all {
-		for i, r := range phase.Rows[:3] {
-			p.Add(fmt.Sprint(phase.Phase, i), platform.PhaseRow{MB: 1, MS: r.MS * float64(1+10*i)})
-		}
-	}
-	return p, err
-}
-
 func calibrated(c *platform.Calibration, err error) string {
 	var b strings.Builder
 	m := &c.Machine
@@ -83,12 +71,6 @@ func calibrated(c *platform.Calibration, err error) string {
 	}
 	for _, p := range c.Phases {
 		fmt.Fprintf(&b, "%s %d %.4f %.4f %.4f %.4f\n", p.Phase, p.Points, p.MeanBefore, p.MeanAfter, p.WorstBefore, p.WorstAfter)
-	}
-	for _, l := range c.LeftOut {
-		fmt.Fprintf(&b, "left out %s %.4g\n", l.Phase, l.Error)
-	}
-	for _, a := range c.Alternatives {
-		fmt.Fprintf(&b, "or %.4g %.4g %.4g %.4g\n", a.Speed, a.NIC, a.Disks[1].Read, a.Disks[1].Write)
 	}
 	fmt.Fprintf(&b, "%v, %d runs, %v\n", c.Joint, c.Runs, err)
 	return b.String()
@@ -105,10 +87,6 @@ func TestCalibrationsStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := tasks(machine(curve))
-		if err != nil {
-			t.Fatal(err)
-		}
 		start := machine(curve)
 		for k := range start.Disks {
 			start.Disks[k].Read, start.Disks[k].Curve.Alpha = 50e6, 2*start.Disks[k].Curve.Alpha
@@ -118,15 +96,6 @@ func TestCalibrationsStay(t *testing.T) {
 			c, err := platform.Calibrate(measured, start, contended, bench)
 			fmt.Fprintf(&got, "# %s %v\n%s", curve.Kind, contended, calibrated(&c, err))
 		}
-		start.Speed = 0.7
-		groups := make([]string, len(whole))
-		for i := range groups {
-			groups[i] = whole[i].Phase[:2]
-			whole[i].Rows[0].MS *= 1 + 0.04*float64(i%3)
-		}
-		whole[2].Rows[0].MS *= 4 // an outlier
-		c, err := platform.CalibrateRuns(whole, groups, start, tasks)
-		fmt.Fprintf(&got, "# tasks %s\n%s", curve.Kind, calibrated(&c, err))
 	}
 	measured, _ := bench(machine(model.DiskCurve{Kind: model.NoCurve}))
 	fast := machine(model.DiskCurve{Kind: model.NoCurve})

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -33,10 +34,18 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
+// candidate is a machine with the costs of the programs.
+type candidate struct {
+	machine model.Machine
+	costs   []programCosts
+	misfits []float64 // recorded time of the jobs of a program, relative to the simulated
+}
+
 // RunCalibration is a machine and the programs of recorded jobs, with which
 // simulated tasks take as long as recorded ones.
 type RunCalibration struct {
-	platform.Calibration
+	Machine  model.Machine
+	Runs     int // simulations
 	Programs []model.Program
 	Unused   []string // jobs that the calibration does not use, with the reason
 
@@ -48,9 +57,9 @@ type RunCalibration struct {
 	launch    bool // the record has no start of the JVM
 	recorded  platform.Profile
 	simulated platform.Profile
-	groups    []string // job of each recorded row
 	files     []string // names of the programs' files
-	costs     []programCosts
+	found     candidate
+	keys      []foundKey
 	records   [][2]float64 // of one map and of one reduce, by program
 	jobs      [][]string   // ids of the recorded jobs, by program
 	combined  []bool       // a codec or a combiner that is not recorded made less of the map output, by program
@@ -61,10 +70,10 @@ type RunCalibration struct {
 	scatters [][2]taskScatter // by program, of maps and of reduces
 	tasks    []jobAttempts    // recorded
 
-	alternatives []alternative
+	alternatives []candidate
 
 	progress study.SweepProgress // may be nil
-	ended    int                 // simulations
+	mutex    sync.Mutex
 }
 
 // Calibrating says where a calibration starts and who is told how far it is.
@@ -73,12 +82,13 @@ type Calibrating struct {
 	Fidelity string
 	Seed     uint64
 	Progress study.SweepProgress // may be nil
-}
 
-// alternative is another calibration that explains the record about as well.
-type alternative struct {
-	machine model.Machine
-	costs   []programCosts
+	// What is known of the machine; 0: not known.
+	Cores, Disks int
+	Memory       int64   // bytes
+	NIC          float64 // bytes/s
+
+	stated []string // keys of a platform file that are not looked for
 }
 
 // programCosts are the costs of a program's own code, ns per record, and the part
@@ -118,30 +128,9 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 	if err != nil {
 		return nil, err
 	}
-	c.Calibration, err = platform.CalibrateRuns(c.recorded, c.groups, q.Cluster.Machines[0], func(m model.Machine) (platform.Profile, error) {
-		_, rows, err := c.fitted(q, m)
-		return rows, err
-	})
-	if err != nil {
+	k.state(&q)
+	if err := c.find(q, &k, h.AtOnce() != ""); err != nil {
 		return nil, err
-	}
-	if c.costs, c.simulated, err = c.fitted(q, c.Machine); err != nil {
-		return nil, err
-	}
-	if err := c.findScatter(q, h.AtOnce() != ""); err != nil {
-		return nil, err
-	}
-	if c.varied() {
-		if c.costs, c.simulated, err = c.fitted(q, c.Machine); err != nil {
-			return nil, err
-		}
-	}
-	for _, m := range c.Alternatives {
-		costs, _, err := c.fitted(q, m)
-		if err != nil {
-			return nil, err
-		}
-		c.alternatives = append(c.alternatives, alternative{m, costs})
 	}
 	c.takeCombiners(q)
 	c.take()
@@ -282,7 +271,6 @@ func (c *RunCalibration) measure(h *workload.History) {
 			}
 		}
 		c.combining[program] = combining{of.records / max(1, won), of.merged / max(1, won)}
-		before := len(c.recorded)
 		id := cmp.Or(j.Conf.String(workload.OriginalID, ""), j.ID)
 		var rows platform.Profile
 		times.rows(&rows, id)
@@ -292,9 +280,6 @@ func (c *RunCalibration) measure(h *workload.History) {
 			}
 		}
 		c.jobs[program] = append(c.jobs[program], id)
-		for range len(c.recorded) - before {
-			c.groups = append(c.groups, j.ID)
-		}
 	}
 }
 
@@ -414,32 +399,26 @@ func (r runTimes) Attempt(a *workload.Attempt) {
 	}
 }
 
-// fitted returns the costs of the programs with which maps and reduces compute, or
-// else take, as long as recorded on a machine, or 0 where they take longer without
-// any, and the rows of the simulation.
-func (c *RunCalibration) fitted(q model.WhatIf, m model.Machine) ([]programCosts, platform.Profile, error) {
-	const rounds = 9
-	costs := make([]programCosts, len(c.Programs))
-	for i := range costs {
-		costs[i].cost = [2]float64{c.Programs[i].MapCPU, c.Programs[i].ReduceCPU}
-	}
-	var best []programCosts
-	var bestRows platform.Profile
+// fitted returns a candidate with the costs of the programs with which maps and reduces
+// compute, or else take, as long as recorded, or 0 where they take longer without any,
+// and the rows of the simulation.
+func (c *RunCalibration) fitted(q model.WhatIf, at candidate, rounds int) (best candidate, bestRows platform.Profile, err error) {
 	least := math.Inf(1)
+	at.costs = slices.Clone(at.costs)
 	for range rounds {
-		rows, err := c.simulate(q, m, costs)
+		rows, err := c.simulate(q, at)
 		if err != nil {
-			return nil, nil, err
+			return best, nil, err
 		}
 		if off := c.off(rows); off < least {
-			least, best, bestRows = off, slices.Clone(costs), rows
+			least, best, bestRows = off, candidate{machine: at.machine, costs: slices.Clone(at.costs)}, rows
 		}
 		done := true
-		for i := range costs {
-			done = c.fit(i, &costs[i], m.Speed, rows) && done
+		for i := range at.costs {
+			done = c.fit(i, &at.costs[i], at.machine.Speed, rows) && done
 		}
 		if done {
-			return costs, rows, nil
+			return at, rows, nil
 		}
 	}
 	return best, bestRows, nil
@@ -538,22 +517,22 @@ func rowOf(p platform.Profile, row string) float64 {
 	return p[i].Rows[0].MS
 }
 
-// withCosts returns a question about a machine and programs with costs.
-func (c *RunCalibration) withCosts(q model.WhatIf, m model.Machine, costs []programCosts) model.WhatIf {
-	q.Cluster.Machines = []model.Machine{m}
+// with returns a question about a candidate.
+func (c *RunCalibration) with(q model.WhatIf, at candidate) model.WhatIf {
+	q.Cluster.Machines = []model.Machine{at.machine}
 	q.Programs = slices.Clone(q.Programs)
 	for i := range q.Programs {
 		if k := c.programOf(&q.Programs[i]); k >= 0 {
-			q.Programs[i].MapCPU, q.Programs[i].ReduceCPU = costs[k].cost[workload.Map], costs[k].cost[workload.Reduce]
-			q.Programs[i].CombineCPU = costs[k].combine
+			q.Programs[i].MapCPU, q.Programs[i].ReduceCPU = at.costs[k].cost[workload.Map], at.costs[k].cost[workload.Reduce]
+			q.Programs[i].CombineCPU = at.costs[k].combine
 			q.Programs[i].CV = c.Programs[k].CV
 		}
 	}
 	return q
 }
 
-func (c *RunCalibration) simulate(q model.WhatIf, m model.Machine, costs []programCosts) (platform.Profile, error) {
-	q = c.withCosts(q, m, costs)
+func (c *RunCalibration) simulate(q model.WhatIf, at candidate) (platform.Profile, error) {
+	q = c.with(q, at)
 	times := runTimes{}
 	for i := range q.Jobs {
 		times[q.Jobs[i].ID] = &jobTimes{submit: q.Jobs[i].Submit}
@@ -561,9 +540,11 @@ func (c *RunCalibration) simulate(q model.WhatIf, m model.Machine, costs []progr
 	if _, err := (sim.Simulator{Recorder: times}).Predict(q); err != nil {
 		return nil, err
 	}
-	c.ended++
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.Runs++
 	if c.progress != nil {
-		c.progress(study.SweepStatus{Done: c.ended, Ended: c.ended})
+		c.progress(study.SweepStatus{Done: c.Runs, Ended: c.Runs})
 	}
 	var rows platform.Profile
 	for i := range q.Jobs {
@@ -624,28 +605,27 @@ func (c *RunCalibration) take() {
 	m.Title = "Machine of recorded jobs"
 	m.Source = []string{"slotwave platform calibrate: on this platform simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}
 	m.Assumed = nil
-	for _, key := range []string{"cores", "memory", "disk.count", "uplink_mb", "jvm.start", "jvm.heap_part", "cpu"} {
-		if key == "uplink_mb" && math.IsInf(m.Uplink, 1) {
-			continue // the platform file does not have it
+	if len(c.keys) == 0 { // made of a profile
+		for _, key := range []string{"cores", "memory", "disk.count", "uplink_mb", "jvm.start", "jvm.heap_part"} {
+			if key == "uplink_mb" && math.IsInf(m.Uplink, 1) {
+				continue // the platform file does not have it
+			}
+			m.Assumed = append(m.Assumed, key+": as in "+filepath.Base(c.start)+"; a history does not tell it")
 		}
-		m.Assumed = append(m.Assumed, key+": as in "+filepath.Base(c.start)+"; a history does not tell it")
 	}
-	undetermined := func(name string) (why string) {
-		i := slices.IndexFunc(c.Parameters, func(k platform.CalibratedParameter) bool { return k.Name == name })
-		if i < 0 || c.Parameters[i].Determined() {
-			return ""
-		}
-		return fmt.Sprintf("the record determines it only to %.0f %%", 100*math.Min(9.99, c.Parameters[i].Error))
-	}
-	for i := range c.Parameters {
-		name := c.Parameters[i].Name
-		if why := undetermined(name); why != "" && !strings.Contains(name, ": ") {
-			m.Assumed = append(m.Assumed, name+": "+why)
+	for i := range c.keys {
+		f := &c.keys[i]
+		inFile := (f.key != "overlap" || m.Overlap) && (f.key != "page_cache" || m.PageCache) && (f.key != "dirty" || m.Dirty > 0)
+		if f.told() != determined && inFile {
+			m.Assumed = append(m.Assumed, fmt.Sprintf("%s: %s by the record, %s", f.key, f.told(), f.interval()))
 		}
 	}
 	for i := range c.Programs {
-		p, found := &c.Programs[i], &c.costs[i]
+		p, found := &c.Programs[i], &c.found.costs[i]
 		p.MapCPU, p.ReduceCPU, p.CombineCPU = found.cost[workload.Map], found.cost[workload.Reduce], found.combine
+		if len(c.found.misfits) > 0 {
+			p.Misfit = c.found.misfits[i]
+		}
 		for kind, key := range []string{"cpu.map_record", "cpu.reduce_record"} {
 			if why := found.known(kind); why != "" {
 				p.Assumed = append(p.Assumed, key+": "+why)
@@ -703,6 +683,7 @@ func (c *RunCalibration) Files(folder string) []trace.File {
 		for i, name := range c.files {
 			p := c.Programs[i]
 			p.MapCPU, p.ReduceCPU, p.CombineCPU, p.Assumed = a.costs[i].cost[workload.Map], a.costs[i].cost[workload.Reduce], a.costs[i].combine, nil
+			p.Misfit = a.misfits[i]
 			if !c.packed[i] {
 				p.Ratios = drawRatios(draw)
 			}
@@ -776,30 +757,25 @@ func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
 func (c *RunCalibration) WriteText(w io.Writer) error {
 	var text bytes.Buffer
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "simulated - recorded\t"+strings.Join(runRows, "\t")+"\tjob, left out")
+	fmt.Fprintln(t, "simulated - recorded\t"+strings.Join(runRows, "\t"))
 	var jobs []string
 	for _, row := range c.recorded {
 		if phase, job, _ := strings.Cut(row.Phase, " "); phase == mapRow {
 			jobs = append(jobs, job)
 		}
 	}
-	var apart []float64
 	for _, job := range jobs {
 		fmt.Fprint(t, job)
 		for _, name := range runRows {
 			fmt.Fprintf(t, "\t%s", c.rowText(name+" "+job))
-			switch left := c.leftOut(name + " " + job); {
-			case name != jobRow:
-			case len(jobs) == 1:
-				fmt.Fprint(t, "\t-")
-			default:
-				fmt.Fprintf(t, "\t%s", signedPercent(left))
-				apart = append(apart, math.Abs(left))
-			}
 		}
 		fmt.Fprintln(t)
 	}
-	writeParameters(t, &c.Calibration, "record")
+	fmt.Fprintln(t, "\nmachine\tfound\t90 % interval\tby the record")
+	for i := range c.keys {
+		f := &c.keys[i]
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.key, f.text(f.found), f.interval(), f.told())
+	}
 	fmt.Fprintln(t)
 	c.writeCosts(t)
 	fmt.Fprintln(t)
@@ -807,18 +783,8 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 	fmt.Fprintln(t)
 	writeHosts(t, c.hosts)
 	t.Flush()
-	slices.Sort(apart)
-	if len(jobs) > 1 {
-		fmt.Fprintf(&text, "\nTime of a job that is left out: median error %.1f %%, worst %.1f %%, of %s\n",
-			100*apart[len(apart)/2], 100*apart[len(apart)-1], workload.Counted(len(apart), "job", "jobs"))
-	} else {
-		text.WriteString("\nTime of a job that is left out: not known, since no other job is recorded\n")
-	}
-	for _, names := range c.Joint {
-		fmt.Fprintf(&text, "Determined only jointly: %s\n", strings.Join(names, ", "))
-	}
 	for _, a := range c.Machine.Assumed {
-		if !strings.Contains(a, "determines it only") {
+		if len(c.keys) == 0 { // otherwise the table has them
 			fmt.Fprintf(&text, "Not recorded: %s\n", a)
 		}
 	}
@@ -836,13 +802,13 @@ func (c *RunCalibration) writeCosts(w io.Writer) {
 	fmt.Fprintln(w, "program\tns per map record\t90 % interval\tof map time\tns per reduce record\t90 % interval\tof reduce time")
 	for i := range c.Programs {
 		fmt.Fprint(w, c.Programs[i].Title)
-		for kind := range c.costs[i].cost {
-			cost := c.costs[i].cost[kind]
+		for kind := range c.found.costs[i].cost {
+			cost := c.found.costs[i].cost[kind]
 			low, high := cost, cost
 			for _, a := range c.alternatives {
 				low, high = min(low, a.costs[i].cost[kind]), max(high, a.costs[i].cost[kind])
 			}
-			fmt.Fprintf(w, "\t%.4g\t%.4g to %.4g\t%.0f %%", cost, low, high, 100*c.costs[i].part[kind])
+			fmt.Fprintf(w, "\t%.4g\t%.4g to %.4g\t%.0f %%", cost, low, high, 100*c.found.costs[i].part[kind])
 		}
 		fmt.Fprintln(w)
 	}
@@ -860,15 +826,6 @@ func (c *RunCalibration) rowText(row string) string {
 	return signedPercent((got - want) / want)
 }
 
-// leftOut returns the error of a row when its job is left out.
-func (c *RunCalibration) leftOut(row string) float64 {
-	i := slices.IndexFunc(c.recorded, func(r platform.PhaseRows) bool { return r.Phase == row })
-	if i < 0 || rowOf(c.simulated, row) < 0 {
-		return 0
-	}
-	return c.LeftOut[i].Error
-}
-
 func signedPercent(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
 
 // taskScatter is how much equal tasks differ in a record, and the coefficient of
@@ -877,4 +834,49 @@ type taskScatter struct {
 	Recorded, Simulated fit.Scatter // of the logarithms; simulated without a coefficient
 	CV, Error           float64     // 0: the simulated tasks differ as much anyway
 	Known               bool        // there are enough tasks
+}
+
+// foundKey is what a record tells of a key of the machine.
+type foundKey struct {
+	key              string
+	found, low, high float64
+	error, spread    float64 // standard deviations of the logarithm, over the alternatives and before
+}
+
+// What a record tells of a key.
+const (
+	determined = "determined"
+	bounded    = "bounded"
+	notTold    = "not told"
+)
+
+func (f *foundKey) told() string {
+	switch {
+	case f.error <= 0.1:
+		return determined
+	case f.error < 0.7*f.spread:
+		return bounded
+	}
+	return notTold
+}
+
+func (f *foundKey) interval() string { return f.text(f.low) + " to " + f.text(f.high) }
+
+func (f *foundKey) text(v float64) string {
+	switch f.key {
+	case "overlap", "page_cache":
+		if v > 1 {
+			return "yes"
+		}
+		return "no"
+	case "cores", "disk.count":
+		return fmt.Sprintf("%.0f", v)
+	case "memory":
+		return fmt.Sprintf("%.3g GiB", v/(1<<30))
+	case "dirty":
+		return fmt.Sprintf("%.2g %% of memory", 100*v)
+	case "jvm.start":
+		return fmt.Sprintf("%.2g s", v)
+	}
+	return fmt.Sprintf("%.4g", inUnit(f.key, v))
 }

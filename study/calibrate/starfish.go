@@ -111,18 +111,18 @@ func (m *ProfiledMachine) record(profiles []platform.StarfishProfile, history []
 		return err
 	}
 	maps, reduces, combine := m.profile.Costs()
-	c.costs = []programCosts{{cost: [2]float64{maps, reduces}, combine: combine, part: [2]float64{1, 1}}}
+	c.found.costs = []programCosts{{cost: [2]float64{maps, reduces}, combine: combine, part: [2]float64{1, 1}}}
 	if !c.Programs[job].Combiner {
-		c.costs[0].combine = 0
+		c.found.costs[0].combine = 0
 	}
 	if err := c.findScatter(q, h.AtOnce() != ""); err != nil {
 		return err
 	}
-	if c.simulated, err = c.simulate(q, c.Machine, c.costs); err != nil {
+	if c.simulated, err = c.simulate(q, candidate{machine: c.Machine, costs: c.found.costs}); err != nil {
 		return err
 	}
 	program := &c.Programs[job]
-	program.MapCPU, program.ReduceCPU, program.CombineCPU = maps, reduces, c.costs[0].combine
+	program.MapCPU, program.ReduceCPU, program.CombineCPU = maps, reduces, c.found.costs[0].combine
 	program.Source = append([]string{m.machine.Source[0]}, "data, and the time that the profiler took of maps and reduces: "+strings.Join(baseNames(c.traces), ", "))
 	m.program = *program
 	return nil

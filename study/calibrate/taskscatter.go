@@ -53,8 +53,8 @@ func (c *RunCalibration) findScatter(q model.WhatIf, apart bool) error {
 			s := &c.scatters[i][kind]
 			s.Recorded, s.Simulated = recorded[i][kind], simulated[i][kind]
 			s.Known = s.Recorded.Freedom >= leastFreedom && s.Simulated.Freedom >= leastFreedom
-			if s.Known && s.more() {
-				s.CV = math.Min(mostScatter, math.Sqrt(s.Recorded.Variance-s.Simulated.Variance))
+			if more := s.Recorded.Variance - s.Simulated.Variance; s.Known && more > leastScatter*leastScatter && s.more() {
+				s.CV = math.Min(mostScatter, math.Sqrt(more))
 				found = true
 			}
 		}
@@ -113,7 +113,7 @@ func (c *RunCalibration) takeScatter() {
 
 // simulatedScatter returns the mean scatter over a few seeds.
 func (c *RunCalibration) simulatedScatter(q model.WhatIf) ([][2]fit.Scatter, error) {
-	q = c.withCosts(q, c.Machine, c.costs)
+	q = c.with(q, candidate{machine: c.Machine, costs: c.found.costs})
 	all := make([][2]fit.Scatter, len(c.Programs))
 	for run := range scatterRuns {
 		q.Seed = uint64(run + 1)

@@ -1,0 +1,235 @@
+package calibrate
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/slotwave/slotwave/model"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// unknown is a number of a machine that calibration looks for. A record may tell it or
+// not: what it does not tell keeps its whole range.
+type unknown struct {
+	fit.Unknown
+	set func(m *model.Machine, value float64)
+}
+
+// state enters what is known into the machine. A file of a platform states what it does
+// not list as assumed, but rates and costs, from which the search starts.
+func (k *Calibrating) state(q *model.WhatIf) {
+	q.Cluster.Machines = slices.Clone(q.Cluster.Machines)
+	m := &q.Cluster.Machines[0]
+	if study.IsFile(k.Start) {
+		for _, key := range []string{"cores", "disk.count", "memory", "nic_mb", "uplink_mb", "overlap", "page_cache", "dirty", "jvm.start"} {
+			if !slices.ContainsFunc(m.Assumed, func(a string) bool { return strings.HasPrefix(a, key+":") }) {
+				k.stated = append(k.stated, key)
+			}
+		}
+	}
+	if k.Cores > 0 {
+		m.Cores, k.stated = k.Cores, append(k.stated, "cores")
+	}
+	if k.Disks > 0 {
+		m.Disks, k.stated = slices.Repeat(m.Disks[:1], k.Disks), append(k.stated, "disk.count")
+	}
+	if k.Memory > 0 {
+		m.Memory, k.stated = k.Memory, append(k.stated, "memory")
+	}
+	if k.NIC > 0 {
+		m.NIC, k.stated = k.NIC, append(k.stated, "nic_mb")
+	}
+}
+
+// unknowns lists what may differ between the machine of the record and the one
+// that calibration starts from, with how far off each may be. The spreads are assumed.
+func (k *Calibrating) unknowns(q *model.WhatIf) []unknown {
+	const anything = math.MaxFloat64
+	m := &q.Cluster.Machines[0]
+	slots, heaps := slotsOf(q)
+	disk, curve := m.Disks[0], m.Disks[0].Curve
+	var list []unknown
+	add := func(name string, likely, spread, least, most float64, set func(m *model.Machine, v float64)) {
+		if likely > 0 && !slices.Contains(k.stated, name) {
+			list = append(list, unknown{fit.Unknown{Name: name, Likely: likely, Spread: spread, Least: least, Most: most}, set})
+		}
+	}
+	add("disk.read_mb", disk.Read, 0.6, 0, anything, func(m *model.Machine, v float64) { m.Disks[0].Read = v })
+	add("disk.write_mb", disk.Write, 0.6, 0, anything, func(m *model.Machine, v float64) { m.Disks[0].Write = v })
+	switch curve.Kind {
+	case model.LinearCurve, model.FloorCurve:
+		add("disk.curve.alpha", curve.Alpha, 0.5, 0, anything, func(m *model.Machine, v float64) { m.Disks[0].Curve.Alpha = v })
+	case model.SeekCurve: // seek time and chunk have one effect: vary the chunk
+		add("disk.curve.chunk", curve.Chunk, 0.8, 1, anything, func(m *model.Machine, v float64) { m.Disks[0].Curve.Chunk = v })
+	}
+	add("nic_mb", m.NIC, 1, 0, anything, func(m *model.Machine, v float64) { m.NIC = v })
+	if racks := racksOf(q); racks > 1 {
+		add("uplink_mb", m.NIC*math.Max(1, float64(len(q.Cluster.Nodes))/float64(2*racks)), 0.8, 0, anything, func(m *model.Machine, v float64) { m.Uplink = v })
+	}
+	add("speed", m.Speed, 0.6, 0, anything, func(m *model.Machine, v float64) { m.Speed = v })
+	// A slot is for about 0.7 cores, and three cores have a disk.
+	add("cores", 0.7*slots, 0.6, 1, 256, func(m *model.Machine, v float64) { m.Cores = int(math.Round(v)) })
+	add("disk.count", 0.7*slots/3, 0.7, 1, 64, func(m *model.Machine, v float64) { m.Disks = slices.Repeat(m.Disks[:1], int(math.Round(v))) })
+	add("memory", 2*heaps, 0.6, heaps, anything, func(m *model.Machine, v float64) { m.Memory = int64(v) })
+	add("jvm.start", 1, 0.5, 0.05, 20, func(m *model.Machine, v float64) { m.JVMStart = workload.Seconds(v) })
+	// Yes above 1.
+	add("overlap", 1, 1, 0, anything, func(m *model.Machine, v float64) { m.Overlap = v > 1 })
+	add("page_cache", 1, 1, 0, anything, func(m *model.Machine, v float64) { m.PageCache = v > 1 })
+	add("dirty", 0.01, 2, 0, 0.4, func(m *model.Machine, v float64) { m.Dirty = int64(v * float64(m.Memory)) }) // part of the memory
+	for _, cost := range hadoopCosts {
+		add("cpu."+cost.key, *cost.of(&m.CPU), 0.4, 0, anything, func(m *model.Machine, v float64) { *cost.of(&m.CPU) = v })
+	}
+	return list
+}
+
+// hadoopCosts are the costs of Hadoop that differ most between releases and JVMs.
+var hadoopCosts = []struct {
+	key string
+	of  func(c *model.FrameworkCost) *float64
+}{
+	{"hdfs_read_byte", func(c *model.FrameworkCost) *float64 { return &c.HDFSRead }},
+	{"hdfs_write_byte", func(c *model.FrameworkCost) *float64 { return &c.HDFSWrite }},
+	{"serde_record", func(c *model.FrameworkCost) *float64 { return &c.SerdeRecord }},
+	{"compare", func(c *model.FrameworkCost) *float64 { return &c.Compare }},
+	{"merge_record", func(c *model.FrameworkCost) *float64 { return &c.Merge }},
+}
+
+// slotsOf returns the slots of a node and the memory of their heaps.
+func slotsOf(q *model.WhatIf) (slots, heap float64) {
+	n := &q.Cluster.Nodes[len(q.Cluster.Nodes)/2]
+	of := float64(200 << 20)
+	for i := range q.Jobs {
+		if size, err := workload.Heap(q.Jobs[i].Conf.String("mapred.child.java.opts", "")); err == nil && size > 0 {
+			of = float64(size)
+		}
+	}
+	slots = math.Max(1, float64(n.MapSlots+n.ReduceSlots))
+	return slots, slots * of
+}
+
+func racksOf(q *model.WhatIf) int {
+	racks := map[int]bool{}
+	for i := range q.Cluster.Nodes {
+		racks[q.Cluster.Nodes[i].Rack] = true
+	}
+	return len(racks)
+}
+
+// How many simulations a calibration takes: of each member ownRounds in every pass and
+// step.
+const (
+	members      = 32
+	passes       = 3  // of the smoother
+	steps        = 6  // of the walks
+	alternatives = 18 // with what was found a range of 90 %, if the truth is as likely as each of them
+	ownRounds    = 2  // to fit the costs of a candidate's programs
+	foundRounds  = 9  // the same for what was found
+)
+
+// noise is the standard error of a row: a task that waits for another heartbeat or
+// reads another replica takes some percent more or less.
+const noise = 0.04
+
+// leastMS is added to the times of rows, about the time of a task start.
+const leastMS = 100
+
+// find looks for candidates that show the record's rows. The one that comes nearest is
+// what was found, and others are its alternatives.
+func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error {
+	start, unknowns := q.Cluster.Machines[0], k.unknowns(&q)
+	e := fit.Ensemble{Noise: noise}
+	for _, u := range unknowns {
+		e.Unknowns = append(e.Unknowns, u.Unknown)
+	}
+	for _, row := range c.recorded {
+		e.Want = append(e.Want, math.Log(row.Rows[0].MS+leastMS))
+	}
+	shown, kept := make([][]programCosts, members), make([][]programCosts, members)
+	for i := range kept {
+		for k := range c.Programs {
+			kept[i] = append(kept[i], programCosts{cost: [2]float64{start.Speed * c.Programs[k].MapCPU, start.Speed * c.Programs[k].ReduceCPU}})
+		}
+	}
+	of := func(member int, values []float64) candidate {
+		m := start
+		m.Disks = slices.Clone(m.Disks)
+		for k, u := range unknowns {
+			u.set(&m, values[k])
+		}
+		m.Disks = slices.Repeat(m.Disks[:1], len(m.Disks)) // they are equal
+		return candidate{machine: m, costs: kept[member]}
+	}
+	e.Keep = func(member int) { kept[member] = shown[member] }
+	e.Show = func(member int, values []float64) ([]float64, error) {
+		at, rows, err := c.fitted(q, of(member, values), ownRounds)
+		shown[member] = at.costs
+		return c.logsOf(rows), err
+	}
+	found, err := e.Find(members, passes, steps, k.Seed)
+	if err != nil {
+		return err
+	}
+	for i, m := range found[:alternatives+1] {
+		rounds := ownRounds
+		if i == 0 {
+			rounds = foundRounds
+		}
+		at, rows, err := c.fitted(q, of(m.Number, m.Values), rounds)
+		if err != nil {
+			return err
+		}
+		at.misfits = c.misfits(rows)
+		if i == 0 {
+			c.Machine, c.found, c.simulated = at.machine, at, rows
+			continue
+		}
+		c.alternatives = append(c.alternatives, at)
+	}
+	if err := c.findScatter(q, apart); err != nil {
+		return err
+	}
+	if c.varied() {
+		if c.found, c.simulated, err = c.fitted(q, c.found, foundRounds); err != nil {
+			return err
+		}
+		c.found.misfits = c.misfits(c.simulated)
+	}
+	for k, u := range unknowns {
+		f := foundKey{key: u.Name, found: found[0].Values[k], low: math.Inf(1), spread: u.Spread}
+		var logs []float64
+		for _, m := range found[:alternatives+1] {
+			v := m.Values[k]
+			f.low, f.high, logs = math.Min(f.low, v), math.Max(f.high, v), append(logs, math.Log(v))
+		}
+		f.error = stat.StdDev(logs, nil)
+		c.keys = append(c.keys, f)
+	}
+	return nil
+}
+
+// logsOf returns the logarithms of the recorded rows in a simulation.
+func (c *RunCalibration) logsOf(rows platform.Profile) (logs []float64) {
+	for _, row := range c.recorded {
+		logs = append(logs, math.Log(math.Max(0, rowOf(rows, row.Phase))+leastMS))
+	}
+	return logs
+}
+
+// misfits returns the recorded time of the jobs of each program, relative to the
+// simulated.
+func (c *RunCalibration) misfits(rows platform.Profile) (list []float64) {
+	for i := range c.Programs {
+		misfit := 1.0
+		if want, got, jobs := c.meansOf(i, jobRow, rows); jobs > 0 && want > 0 && got > 0 {
+			misfit = want / got
+		}
+		list = append(list, misfit)
+	}
+	return list
+}
