@@ -221,7 +221,8 @@ func (t clusterTable) racksOf(total, racks, perRack int) int {
 
 // readNodes makes the nodes: from groups, from a number, or from the trace.
 func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
-	own := l.recorded() && (m.file.history || !t.has("nodes")) && !t.has("group") && l.whole.Topology.Hosts() > 0
+	// Another number of nodes, set from outside, is a change of the recorded cluster.
+	own := l.recorded() && (m.file.history || !t.has("nodes") || m.file.changes("cluster.nodes")) && !t.has("group") && l.whole.Topology.Hosts() > 0
 	slots := func(key, property string, kind workload.Kind) int {
 		if own {
 			return t.slotsOfTrace(key, property, conf, l.whole.MostOnMachine(kind), kind)

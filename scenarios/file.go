@@ -39,7 +39,7 @@ type File struct {
 
 	reading Reading
 	history bool              // the file is a history, which the scenario replays
-	stated  map[string]string // by key, what the summary of a simulated history says
+	stated  map[string]stated // by key, what is known of a history besides its tables
 }
 
 // parsed is the text of a scenario, parsed once. Readers do not change its values.
@@ -186,6 +186,11 @@ func (f *File) sets(key string) bool {
 		k, _, _ := cutSetting(s.text)
 		return strings.TrimSpace(k) == key
 	})
+}
+
+// changes reports whether a setting gives or varies a key.
+func (f *File) changes(key string) bool {
+	return slices.ContainsFunc(f.set, func(s setting) bool { return strings.Contains(s.text, key) })
 }
 
 // cutSetting splits at the first = outside quotes.
@@ -673,6 +678,9 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	q.Until = t.duration("until", 0)
 	t.yarn = t.releaseOnYARN()
 	conf := t.conf("conf")
+	own := f.history || !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots")
+	own = own && !t.gives("scheduler", "name")
+	f.adopt(t)
 	policy := t.inner("scheduler")
 	var onYARN *yarnTable
 	if t.yarn != nil {
@@ -680,11 +688,9 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	}
 
 	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated", seed: workload.Seed(seed)}
-	own := f.history || !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots")
-	if own && !t.gives("scheduler", "name") {
+	if own {
 		m.initialised = "recorded" // the trace's own cluster, or a change to it
 	}
-	f.adopt(t)
 	m.readNetwork(t.inner("network"), &q.Network)
 	load := f.readWorkload(t.inner("workload"), conf, s, seed, m)
 	load.checkBlocks(t, conf)
@@ -696,10 +702,14 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 		}
 		t.ask("change")
 	} else {
+		run.AnyScheduler = load.recorded() && f.history && !policy.has("name") && q.Cluster.Conf.Text("mapred.jobtracker.taskScheduler") == ""
 		q.Scheduler = schedulerTable{policy}.readScheduler(&q.Cluster)
 		q.Changes = t.readChanges(&q.Cluster)
 	}
 	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, q, m)...)
+	if load.recorded() && q.Scheduler.Name == "capacity" {
+		t.recordedQueues(q)
+	}
 	run.Recorded, run.Changed = load.records, load.changed
 	if t.yarn != nil && !load.onYARN && load.recorded() {
 		run.Changed = append(run.Changed, "cluster.hadoop")

@@ -91,11 +91,24 @@ func (f *File) simulatedWith(folder string) {
 	if r, err := model.FindRelease(summary.Hadoop); err == nil && r.YARN != nil {
 		return // its attempts are replayed on slots, unless the user says otherwise
 	}
-	f.stated = map[string]string{"cluster.hadoop": summary.Hadoop}
+	f.State("cluster.hadoop", summary.Hadoop, "of the simulated run")
 	// The others need queues or deadlines, which a result does not hold.
 	if slices.Contains([]string{"fifo", "fair1", "fair2"}, summary.Scheduler) {
-		f.stated["scheduler.name"] = summary.Scheduler
+		f.State("scheduler.name", summary.Scheduler, "of the simulated run")
 	}
+}
+
+// stated is a value of a key, and why.
+type stated struct{ value, why string }
+
+// State gives a key of a replayed history a value that counts if nothing else gives it
+// one, and is listed as assumed.
+func (f *File) State(key, value, why string) {
+	f.stated = maps.Clone(f.stated)
+	if f.stated == nil {
+		f.stated = map[string]stated{}
+	}
+	f.stated[key] = stated{value, why}
 }
 
 // adopt gives keys of the scenario the values that a result states of its run.
@@ -109,10 +122,10 @@ func (f *File) adopt(t *table) {
 		if values = maps.Clone(values); values == nil {
 			values = map[string]any{}
 		}
-		values[key] = f.stated[full]
+		values[key] = f.stated[full].value
 		t.values = maps.Clone(t.values)
 		t.values[section] = values
-		t.assume("%s = %s (of the simulated run)", full, f.stated[full])
+		t.assume("%s = %s (%s)", full, f.stated[full].value, f.stated[full].why)
 	}
 }
 

@@ -59,6 +59,8 @@ type Run struct {
 	Question model.WhatIf
 	Recorded []workload.JobRecord // what the trace states of its jobs; nil: no times
 	Changed  []string             // settings that make the run differ from the recorded one
+
+	AnyScheduler bool // it is a history whose scheduler nothing states
 }
 
 // Level is a value of a varied key.

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/slotwave/slotwave/model"
@@ -72,6 +73,27 @@ func (t schedulerTable) valid(s *model.Scheduler, release string) {
 	if _, err := scheduler.New(*s, r); err != nil {
 		t.fail(t.line("name"), "%s: %v", t.path, err)
 	}
+}
+
+// recordedQueues makes the queues that recorded jobs name, where nothing states queues.
+func (t *table) recordedQueues(q *model.WhatIf) {
+	const keys = "mapred.capacity-scheduler.queue."
+	if len(q.Scheduler.Queues) > 0 || slices.ContainsFunc(q.Scheduler.Conf.Keys(), func(k string) bool { return strings.HasPrefix(k, keys) }) {
+		return
+	}
+	var names []string
+	for i := range q.Jobs {
+		if name := cmp.Or(q.Jobs[i].Queue, "default"); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		queue := model.Queue{Name: name}
+		queue.Conf.Set("capacity", textOf(100/float64(len(names))))
+		q.Scheduler.Queues = append(q.Scheduler.Queues, queue)
+	}
+	t.assume("the queues of the capacity scheduler (%s) have equal capacities: no record states them", strings.Join(names, ", "))
 }
 
 // servesAll reports jobs that the scheduler would never serve.

@@ -115,6 +115,13 @@ func Open(name string, o Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
+	if found, err := o.findScheduler(name, f, first); err != nil {
+		return nil, err
+	} else if found {
+		if first, err = f.Scenario(o.Seed); err != nil {
+			return nil, err
+		}
+	}
 	if first.OnYARN() && !o.Containers {
 		return nil, notOnYARN(name)
 	}

@@ -54,6 +54,8 @@ type RunCalibration struct {
 	traces    []string
 	format    string // of the traces; empty: detected
 	release   string
+	scheduler string // that no record states, and why it is assumed; empty: FIFO, or what the record states
+	why       string
 	launch    bool // the record has no start of the JVM
 	recorded  platform.Profile
 	simulated platform.Profile
@@ -123,6 +125,11 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 	c := &RunCalibration{start: start, fidelity: fidelity, release: h.Release, format: r.Format, progress: k.Progress}
 	if err := c.open(h, paths, r.Topology); err != nil {
 		return nil, err
+	}
+	if len(paths) == 1 {
+		if c.scheduler, c.why, err = study.SchedulerOf(paths[0], study.Options{Seed: k.Seed, Reading: r}); err != nil {
+			return nil, err
+		}
 	}
 	q, err := c.question(k.Seed)
 	if err != nil {
@@ -724,6 +731,9 @@ func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
 				fmt.Fprintf(&b, "%s = %.3f   # %.2f to %.2f\n", workload.TOMLText(f.Host), f.Factor, f.Low, f.High)
 			}
 		}
+	}
+	if c.scheduler != "" {
+		fmt.Fprintf(&b, "[scheduler]\nname = %s   # %s\n", workload.TOMLText(c.scheduler), c.why)
 	}
 	var names []string
 	for _, path := range c.traces {

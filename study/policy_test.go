@@ -1,0 +1,104 @@
+package study
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+const twoUsers = `[cluster]
+nodes = 4
+map_slots = 2
+reduce_slots = 1
+[scheduler]
+name = "fair2"
+[[job]]
+name = "long"
+user = "a"
+maps = 120
+map_ms = 20000
+[[job]]
+name = "short"
+user = "b"
+submit = "30s"
+maps = 8
+map_ms = 20000
+`
+
+// A history that does not state its scheduler is replayed under the one that meets its
+// jobs, and says so. One that FIFO meets stays with FIFO.
+func TestSchedulerOfARecord(t *testing.T) {
+	for _, policy := range []string{"fair2", "fifo", "capacity"} {
+		folder := t.TempDir()
+		text := strings.ReplaceAll(strings.Replace(twoUsers, "fair2", policy, 1), "user = \"b\"", "user = \"b\"\nqueue = \"q\"")
+		if policy == "capacity" {
+			text = strings.Replace(text, "[[job]]", "[[scheduler.queue]]\nname = \"default\"\ncapacity = 50\n[[scheduler.queue]]\nname = \"q\"\ncapacity = 50\n[[job]]", 1)
+		} else {
+			text = strings.Replace(text, "\nqueue = \"q\"", "", 1)
+		}
+		scenario, record := filepath.Join(folder, "s.toml"), filepath.Join(folder, "record")
+		if err := os.WriteFile(scenario, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(scenario, Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Scenario.NoPlots = true
+		d, err := resultdir.Create(record, resultdir.Purpose{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, err := s.Simulate(d, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Write(d, runs); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Commit(resultdir.Manifest{}); err != nil {
+			t.Fatal(err)
+		}
+		h, err := trace.Open(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		formats := trace.Formats()
+		at := slices.IndexFunc(formats, func(f trace.Format) bool { return f.Name == "jhist" })
+		files, err := formats[at].Write(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		history := filepath.Join(folder, "history")
+		if err := os.Mkdir(history, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files.Files {
+			if err := resultdir.WriteFile(filepath.Join(history, file.Name), 0o666, file.Write); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, err := Open(history, Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := again.Scenario.Runs[0].Question.Scheduler.Name; got != policy {
+			t.Errorf("scheduler %s: want %s", got, policy)
+		}
+		run, err := again.Once(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range run.Replayed() {
+			// One heartbeat of 3 s more or less, before the first task of 250 s.
+			if j.Difference > 0.02 || j.Difference < -0.02 {
+				t.Errorf("%s: job %s is off by %.1f %%", policy, j.Name, 100*j.Difference)
+			}
+		}
+	}
+}
