@@ -22,7 +22,7 @@ import (
 
 var (
 	worldsSeed = flag.Uint64("worlds-seed", 0, "seed of the first drawn world; 0: a fresh one")
-	worldsDone = flag.Int("worlds", 60, "number of drawn worlds")
+	worldsDone = flag.Int("worlds", 12, "number of drawn worlds")
 	worldsOut  = flag.String("worlds-out", "", "file for every question and answer, CSV")
 )
 

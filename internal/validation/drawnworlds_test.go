@@ -30,7 +30,7 @@ type drawnWorld struct {
 	outputCompressed             bool
 	slowstart                    float64
 	scheduler                    string
-	masterSets                   []string // what the JobTracker's configuration has, for --set
+	masterSets                   []string // what the masters' configuration has, for --set
 	jobs                         []worldJob
 }
 
@@ -158,6 +158,7 @@ func (w *drawnWorld) drawCluster(d dice, s *lines, racks int) {
 	s.add("map_slots = %d\nreduce_slots = %d", w.mapSlots, w.reduceSlots)
 	if d.chance(0.08) {
 		s.add("shared_slots = true")
+		w.masterSets = append(w.masterSets, "cluster.shared_slots=true")
 	}
 	if d.chance(0.15) {
 		heartbeat := fmt.Sprintf("%.1fs", d.log(0.5, 10))
