@@ -173,7 +173,7 @@ func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) err
 	if !c.Flags().Changed("fidelity") {
 		fidelity = "device"
 	}
-	bar := a.progress("simulations", 0, k.quiet)
+	bar := a.progress("simulations", calibrate.MostSimulations, k.quiet)
 	known := k.known
 	known.Start, known.Fidelity, known.Seed, known.Progress = k.platform, fidelity, k.seed, bar.reportOf()
 	known.NIC *= 1e6

@@ -551,7 +551,7 @@ func (c *RunCalibration) simulate(q model.WhatIf, at candidate) (platform.Profil
 	defer c.mutex.Unlock()
 	c.Runs++
 	if c.progress != nil {
-		c.progress(study.SweepStatus{Done: c.Runs, Ended: c.Runs})
+		c.progress(study.SweepStatus{Done: c.Runs, Ended: c.Runs, Total: MostSimulations})
 	}
 	var rows platform.Profile
 	for i := range q.Jobs {

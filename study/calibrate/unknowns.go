@@ -132,6 +132,10 @@ const (
 	foundRounds  = 9  // the same for what was found
 )
 
+// MostSimulations is how many simulations a calibration by recorded jobs takes at most,
+// besides those for the scatter of equal tasks.
+const MostSimulations = ownRounds*(members*(passes+1+steps)+alternatives) + 2*foundRounds
+
 // noise is the standard error of a row: a task that waits for another heartbeat or
 // reads another replica takes some percent more or less.
 const noise = 0.04
