@@ -107,6 +107,21 @@ type programCosts struct {
 // them that it gets in merges.
 type combining struct{ records, merged float64 }
 
+// How many simulations a calibration takes: of each member ownRounds in every pass and
+// step.
+const (
+	members      = 32
+	passes       = 3  // of the smoother
+	steps        = 6  // of the walks
+	alternatives = 18 // with what was found a range of 90 %, if the truth is as likely as each of them
+	ownRounds    = 2  // to fit the costs of a candidate's programs
+	foundRounds  = 9  // the same for what was found
+)
+
+// MostSimulations is how many simulations a calibration by recorded jobs takes at most,
+// besides those for the scatter of equal tasks.
+const MostSimulations = ownRounds*(members*(passes+1+steps)+alternatives) + 2*foundRounds
+
 // mostPrograms limits the names of jobs, each of which has two costs to find.
 const mostPrograms = 100
 
