@@ -105,7 +105,7 @@ func Create(path string, p Purpose) (d *Dir, err error) {
 				remains = append(remains, filepath.Join(name, partial))
 			}
 			remains = append(remains, name)
-		} else if name != JournalName {
+		} else if name != JournalName && !empty(path, entry) {
 			foreign = true
 		}
 	}
@@ -163,6 +163,16 @@ func partials(path string, folder fs.DirEntry) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// empty reports whether a folder holds nothing: a run may have been killed when it had
+// just made it, and nothing is lost in it.
+func empty(path string, folder fs.DirEntry) bool {
+	if !folder.IsDir() {
+		return false
+	}
+	entries, err := os.ReadDir(filepath.Join(path, folder.Name()))
+	return err == nil && len(entries) == 0
 }
 
 // make creates the directory and its parents, and records which ones it

@@ -99,6 +99,22 @@ func TestManifestDetectsChanges(t *testing.T) {
 	}
 }
 
+// An empty folder is what a run leaves that was killed when it had just made it.
+func TestEmptyFolderIsNotForeign(t *testing.T) {
+	path := t.TempDir()
+	if err := os.Mkdir(filepath.Join(path, "fifo"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Create(path, Purpose{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(path, "fifo")); err != nil {
+		t.Error(err)
+	}
+	d.Abort()
+}
+
 func TestForeignDirectory(t *testing.T) {
 	path := t.TempDir()
 	notes := filepath.Join(path, "notes.txt")
