@@ -20,8 +20,10 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // File is the text of a scenario with the settings applied to it. It makes
@@ -121,7 +123,7 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such file or shipped scenario%s; slotwave list prints the shipped ones", name, didYouMean(name, append(List(), siblings(name)...)))
+		return nil, fmt.Errorf("%s: no such file or shipped scenario%s; slotwave list prints the shipped ones", name, input.DidYouMean(name, append(List(), siblings(name)...)))
 	case err != nil:
 		return nil, err
 	case !info.IsDir() && !info.Mode().IsRegular():
@@ -218,7 +220,7 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 		return f.recorded()
 	}
 	if !utf8.Valid(f.data) {
-		return nil, fmt.Errorf("%s: want a scenario in TOML, or a history in a known format", f.name)
+		return nil, fmt.Errorf("%s: %w", f.name, trace.Foreign(f.data))
 	}
 	t, err := f.parsed.table(f.data, f.name)
 	if err != nil {

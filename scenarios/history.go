@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
@@ -27,7 +29,7 @@ func (r *Reading) check() error {
 		}
 	}
 	if r.Format != "" && !slices.Contains(known, r.Format) {
-		return fmt.Errorf("--format: got %q: want one of %s%s", r.Format, strings.Join(known, ", "), didYouMean(r.Format, known))
+		return fmt.Errorf("--format: got %q: want one of %s%s", r.Format, strings.Join(known, ", "), input.DidYouMean(r.Format, known))
 	}
 	for _, pattern := range r.Jobs {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -49,13 +51,16 @@ func (r *Reading) isHistory(name string, info fs.FileInfo) (bool, error) {
 		return true, nil
 	}
 	format, err := trace.Detect(name)
+	var foreign trace.ForeignError
 	switch {
+	case errors.As(err, &foreign):
+		return false, err
 	case err != nil:
 		return false, nil
 	case format == "conf" && isQueues(name):
 		return false, fmt.Errorf("%s: the queues of a cluster on YARN, without jobs: want --workload FILE, a history or a scenario with the jobs", name)
 	case format == "conf" || format == "topology":
-		return false, fmt.Errorf("%s: found a file in format %s, without jobs: want a scenario or a history", name, format)
+		return false, trace.NoJobs(name)
 	}
 	return !slices.Contains(withoutJobs, format), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 )
 
 // Platforms names the shipped platforms.
@@ -49,7 +50,7 @@ func namesIn(folder string) []string {
 
 func shippedIn(folder, name string, names []string) ([]byte, error) {
 	if !slices.Contains(names, name) {
-		return nil, fmt.Errorf("%s: not one of the shipped %s%s: want one of %s", name, folder, didYouMean(name, names), strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s: not one of the shipped %s%s: want one of %s", name, folder, input.DidYouMean(name, names), strings.Join(names, ", "))
 	}
 	return shipped.ReadFile(folder + "/" + name + ".toml")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -176,11 +177,15 @@ func (t *table) str(key, def string) string {
 
 // oneOf reads one of a few words.
 func (t *table) oneOf(key, def string, words ...string) string {
-	s := t.str(key, def)
+	v, ok := t.ask(key)
+	if !ok {
+		v = def
+	}
+	s, _ := v.(string)
 	if slices.Contains(words, s) {
 		return s
 	}
-	t.failf(key, "%q: want one of %s%s", s, strings.Join(words, ", "), didYouMean(s, words))
+	t.failf(key, "%s: want one of %s%s", describe(v), strings.Join(words, ", "), input.DidYouMean(fmt.Sprint(v), words))
 	return def
 }
 
@@ -414,7 +419,7 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 		t.warnAt(t.line(name), "%s has no effect: only clusters on YARN read it (cluster.hadoop)", name)
 	}
 	if !ok {
-		hint := didYouMean(workload.Canonical(name), workload.Properties())
+		hint := input.DidYouMean(workload.Canonical(name), workload.Properties())
 		if key, own := keysOfJob[workload.Canonical(name)]; own {
 			if hint = ": want " + key + " of the [[job]]"; t.traced {
 				hint = ": " + keysOfTrace[key]
@@ -498,51 +503,8 @@ func (t *table) suggest(key string) string {
 			}
 		}
 	}
-	if i := nearest(key, words); i >= 0 {
+	if i := input.Nearest(key, words); i >= 0 {
 		return fmt.Sprintf(" (did you mean %s?)", paths[i])
 	}
 	return ""
-}
-
-// didYouMean suggests the nearest word, if one is near.
-func didYouMean(word string, words []string) string {
-	if i := nearest(word, words); i >= 0 {
-		return fmt.Sprintf(" (did you mean %s?)", words[i])
-	}
-	return ""
-}
-
-// nearest returns the index of the most similar word, -1 if none is similar.
-func nearest(word string, words []string) int {
-	best, distance := -1, max(2, len(word)/3)+1
-	for i, w := range words {
-		if d := editDistance(word, w); d < distance {
-			best, distance = i, d
-		}
-	}
-	return best
-}
-
-// editDistance returns the number of letters to insert, delete, change or swap.
-func editDistance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	var older []int
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		older, before, row = before, row, make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			change := before[j]
-			if a[i] != b[j] {
-				change++
-			}
-			row[j+1] = min(change, before[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], older[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

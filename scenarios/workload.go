@@ -138,7 +138,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	t.some(problemTexts(h), h.Dropped)
 	if len(h.Jobs) == 0 && len(h.Swim) == 0 {
 		if f.history {
-			t.fail(0, "no jobs found: want a history or a trace of a workload")
+			t.fail(0, "%s", strings.TrimPrefix(trace.NoJobs(f.name).Error(), f.name+": "))
 		} else {
 			t.failf("trace", "holds no jobs: want a trace of a workload")
 		}

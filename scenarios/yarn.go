@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -261,7 +262,7 @@ func (x *yarnTable) queueKeys(t *table, path string, q *model.AllocationQueue) {
 			x.y.Properties[full], x.files[full] = text, place
 		case "fair":
 			if !slices.Contains(settingsOfQueues, key) {
-				t.failf(key, "unknown setting of a queue%s", didYouMean(key, settingsOfQueues))
+				t.failf(key, "unknown setting of a queue%s", input.DidYouMean(key, settingsOfQueues))
 			}
 			q.Settings[key], x.queues["queue "+path+": "+key] = text, place
 		default:

@@ -196,7 +196,7 @@ duration = "1m"
 	for _, c := range [][2]string{
 		{`cluster.map_slots=2`, "--set cluster.map_slots=2: cluster.map_slots: Hadoop on YARN has no slots: want memory and vcores"},
 		{`change.0.at="1h"`, "s.toml: change: the scheduler of a cluster on YARN does not change in a run"},
-		{`scheduler.name=fifo`, `--set scheduler.name=fifo: scheduler.name: "fifo": want one of yarn-capacity, yarn-fair, yarn-fifo`},
+		{`scheduler.name=fifo`, `--set scheduler.name=fifo: scheduler.name: "fifo": want one of yarn-capacity, yarn-fair, yarn-fifo (did you mean yarn-fifo?)`},
 	} {
 		if _, got := scenarioOnYARN(t, twoNodes+jobOfAnn, map[string]string{}, c[0]); got != c[1] {
 			t.Errorf("got %s, want %s", got, c[1])

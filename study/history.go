@@ -151,7 +151,8 @@ func IsFile(name string) bool {
 // AsMade reports whether a name is that of a result which is simulated as its
 // manifest says.
 func (o *Options) AsMade(name string) bool {
-	return AttemptsOf(name) != "" && len(o.Set) == 0 && len(o.Over) == 0 && o.Fidelity == ""
+	made := AttemptsOf(name) != "" || IsFile(filepath.Join(name, resultdir.ManifestName)) // attempts = "none" leaves the manifest
+	return made && len(o.Set) == 0 && len(o.Over) == 0 && o.Fidelity == ""
 }
 
 // HistoryOf returns the jobs of a simulated run with their attempts and times.

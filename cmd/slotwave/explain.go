@@ -31,6 +31,9 @@ explanation uses the attempts alone.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			byTime := c.Flags().Changed("at") || what.Node != ""
+			if err := diagnosis.NotScenarios(args[0]); err != nil {
+				return err
+			}
 			switch {
 			case what.Task == "" && !byTime:
 				return errors.New("--task: want a task, such as job/m/12, or --at and --node")

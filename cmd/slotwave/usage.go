@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/scenarios"
 )
 
 // plainUsage wraps help pages at 80 columns, and replaces cobra's wording of
@@ -121,11 +123,27 @@ func unknownVerb(root *cobra.Command, args []string) error {
 		if now := newName(name); now != "" {
 			return renamed(name, now)
 		}
+		if slices.Contains(scenarios.List(), name) || filepath.Ext(name) == ".toml" {
+			return fmt.Errorf("%s is a scenario, not a verb: the verb stands first, such as slotwave run %s", name, name)
+		}
 		if !strings.HasPrefix(name, "-") {
+			if verb := otherWords[name]; verb != "" {
+				return fmt.Errorf("unknown verb %q: slotwave %s does that", name, verb)
+			}
 			return fmt.Errorf("unknown verb %q%s", name, input.Suggest(name, names))
 		}
 	}
 	return errors.New("want a verb; slotwave help lists them")
+}
+
+// otherWords are what other tools and newcomers call the verbs.
+var otherWords = map[string]string{
+	"simulate": "run", "sim": "run", "replay": "run", "exec": "run", "start": "run", "test": "run",
+	"diff": "compare", "plot": "report", "view": "report", "open": "report",
+	"why": "explain", "analyze": "diagnose", "analyse": "diagnose", "doctor": "diagnose",
+	"price": "size", "cost": "size", "provision": "size", "optimize": "tune", "optimise": "tune", "vary": "sweep",
+	"import": "convert", "export": "convert", "info": "inspect", "stats": "inspect", "describe": "inspect",
+	"check": "validate", "lint": "validate", "ls": "list", "cat": "show", "estimate": "predict",
 }
 
 // oldNames has the verbs of version 0.1 that go by another name now.
@@ -187,6 +205,9 @@ func flagError(c *cobra.Command, err error) error {
 		name := "-" + unknown.GetSpecifiedName()
 		if unknown.GetSpecifiedShortnames() == "" {
 			name = "-" + name
+		}
+		if unknown.GetSpecifiedShortnames() == "o" && slices.Contains(names, "--out") {
+			return errors.New(`unknown flag "-o": want --out`)
 		}
 		if now := oldFlags[unknown.GetSpecifiedName()]; now != "" {
 			return renamed(name, now)

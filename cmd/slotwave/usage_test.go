@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,27 +11,81 @@ import (
 // expected, and with nothing of the libraries below.
 func TestUsageErrors(t *testing.T) {
 	for command, want := range map[string]string{
-		"rn two-jobs":                      `unknown verb "rn"; did you mean "run"?`,
-		"--quiet":                          `unknown flag "--quiet"`,
-		"run":                              "run: got no argument: want slotwave run SCENARIO",
-		"run a b":                          "run: got 2 arguments: want slotwave run SCENARIO",
-		"list all":                         `list: got argument "all": want slotwave list`,
-		"run two-jobs --sed 3":             `unknown flag "--sed"; did you mean "--seed"?`,
-		"run two-jobs -x":                  `unknown flag "-x"; want one of --`,
-		"run two-jobs --seed":              "--seed: want a value",
-		"run two-jobs --seed -1":           `--seed: got "-1": want a whole number, 0 or more`,
-		"run two-jobs --workers many":      `--workers: got "many": want a whole number`,
-		"run two-jobs --json=7":            `--json: got "7": want true or false`,
-		"predict two-jobs --deadline 5":    `--deadline: got "5": want a time such as`,
-		"platform fit nowhere.csv":         "slotwave: nowhere.csv: no such file or directory",
-		"convert nowhere --to csv --out x": "slotwave: nowhere: no such file or directory",
-		"fit nowhere.csv":                  "slotwave: fit is now: slotwave platform fit",
-		"rerun out":                        "slotwave: rerun is now: slotwave run RESULT/manifest.json",
-		"show fb2008":                      `did you mean "fb2009"?`,
+		"rn two-jobs":                           `unknown verb "rn"; did you mean "run"?`,
+		"--quiet":                               `unknown flag "--quiet"`,
+		"run":                                   "run: got no argument: want slotwave run SCENARIO",
+		"run a b":                               "run: got 2 arguments: want slotwave run SCENARIO",
+		"list all":                              `list: got argument "all": want slotwave list`,
+		"run two-jobs --sed 3":                  `unknown flag "--sed"; did you mean "--seed"?`,
+		"run two-jobs -x":                       `unknown flag "-x"; want one of --`,
+		"run two-jobs --seed":                   "--seed: want a value",
+		"run two-jobs --seed -1":                `--seed: got "-1": want a whole number, 0 or more`,
+		"run two-jobs --workers many":           `--workers: got "many": want a whole number`,
+		"run two-jobs --json=7":                 `--json: got "7": want true or false`,
+		"predict two-jobs --deadline 5":         `--deadline: got "5": want a time such as`,
+		"platform fit nowhere.csv":              "slotwave: nowhere.csv: no such file or directory",
+		"convert nowhere --to csv --out x":      "slotwave: nowhere: no such file or directory",
+		"fit nowhere.csv":                       "slotwave: fit is now: slotwave platform fit",
+		"rerun out":                             "slotwave: rerun is now: slotwave run RESULT/manifest.json",
+		"show fb2008":                           `did you mean "fb2009"?`,
+		"two-jobs run":                          "two-jobs is a scenario, not a verb: the verb stands first, such as slotwave run two-jobs",
+		"my.toml":                               "my.toml is a scenario, not a verb",
+		"simulate two-jobs":                     `unknown verb "simulate": slotwave run does that`,
+		"run two-jobs -o x":                     `unknown flag "-o": want --out`,
+		"explain two-jobs":                      "got a scenario: want a result; slotwave run two-jobs writes one into out/two-jobs",
+		"run two-jobs --set cluster.hadoop=2.7": "cluster.hadoop: 2.7: want one of 0.20.2, ",
+		"run two-jobs --set job.0.map_time=5":   "unknown key job[0].map_time (did you mean job[0].map_ms?)",
 	} {
 		code, _, stderr := call("", strings.Fields(command)...)
 		if code != exitInput || !strings.Contains(stderr, want) || strings.ContainsAny(strings.TrimSpace(stderr), "\n\\") {
 			t.Errorf("%s: exit code %d, %q; want %q", command, code, stderr, want)
+		}
+	}
+}
+
+// A file that is given in place of another is named for what it is, with what to do.
+func TestForeignFiles(t *testing.T) {
+	folder := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	scenario := file("mine.toml", "name = \"mine\"\n[cluster]\nnodes = 3\n")
+	settings := file("mapred-site.xml", `<?xml version="1.0"?><configuration><property><name>io.sort.mb</name><value>100</value></property></configuration>`)
+	spark := file("app-1", `{"Event":"SparkListenerLogStart","Spark Version":"3.1.1"}`)
+	utf16 := file("utf16.toml", "\xff\xfen\x00a\x00")
+	latin1 := file("latin1.toml", "name = \"caf\xe9\"\n")
+	table := file("prices.csv", "machine,price\nm1,2\n")
+	file("pictures/slots.png", "\x89PNG\r\n\x1a\n")
+	goal := file("goal.toml", "[[node]]\nname = \"a\"\nmap_slots = 2\nreduce_slots = 1\n[[goal]]\njob = \"shrt\"\nresponse = \"5m\"\n")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"explain", scenario}, "got a scenario: want a result; slotwave run " + scenario + " writes one into out/mine"},
+		{[]string{"report", scenario}, "got a scenario: want a result"},
+		{[]string{"diagnose", scenario}, "got a scenario: want a result"},
+		{[]string{"inspect", scenario}, "a scenario: want a record"},
+		{[]string{"inspect", settings}, "no jobs found: mapred-site.xml holds settings: want the histories of the jobs"},
+		{[]string{"run", settings}, "no jobs found: mapred-site.xml holds settings"},
+		{[]string{"run", spark}, "an event log of Spark: want a record of MapReduce jobs"},
+		{[]string{"inspect", spark}, "an event log of Spark"},
+		{[]string{"run", utf16}, "text in UTF-16: want UTF-8; iconv -f utf-16"},
+		{[]string{"run", latin1}, "want UTF-8; iconv -f latin1"},
+		{[]string{"inspect", table}, "a table with the columns machine, price: want those of attempts.csv or jobs.csv"},
+		{[]string{"inspect", filepath.Join(folder, "pictures")}, "slots.png: a picture: want a history"},
+		{[]string{"run", filepath.Join(folder, "pictures")}, "slots.png: a picture: want a history"},
+		{[]string{"size", "two-jobs", goal}, `goal[0]: job: got "shrt": no job has this name (did you mean short?)`},
+	} {
+		code, _, stderr := call("", c.args...)
+		if code != exitInput || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%q: exit code %d, %q; want %q", c.args, code, stderr, c.want)
 		}
 	}
 }

@@ -395,7 +395,11 @@ func (p *Points) ratioText(i, m int) string {
 	for high > low && high-low < math.Pow10(-digits) && digits < 4 { // an interval has a width
 		digits++
 	}
-	return fmt.Sprintf("%.*f times %s (%.*f to %.*f)", digits, mean, word, digits, low, digits, high)
+	line := fmt.Sprintf("%.*f times %s (%.*f to %.*f)", digits, mean, word, digits, low, digits, high)
+	if max(high, 1/low) < 1.01 {
+		line += ", no practical difference"
+	}
+	return line
 }
 
 // GoalColumn names the column of a goal.

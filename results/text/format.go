@@ -66,6 +66,17 @@ func Shorten(s string, n int) string {
 	return s
 }
 
+// ShortenMiddle shortens a name to n characters and keeps its end too, by which
+// the names of jobs differ more often than by their middle.
+func ShortenMiddle(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	end := (n - 1) / 2
+	return string(r[:n-1-end]) + "…" + string(r[len(r)-end:])
+}
+
 // javaPackage matches the package of a value that is a Java class. Two codecs differ
 // behind it, where a heading may be cut off.
 var javaPackage = regexp.MustCompile(`=(?:[a-z]\w*\.){2,}`)

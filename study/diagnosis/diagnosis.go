@@ -100,7 +100,7 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := notScenarios(paths...); err != nil {
+	if err := NotScenarios(paths...); err != nil {
 		return nil, err
 	}
 	histories, err := k.dataflow(paths, &in, done)
@@ -202,9 +202,6 @@ func (d *Diagnosis) Above(part float64) []string {
 // Explain writes why a task of a result or a history ran when and where it did, or
 // what a node got at a time.
 func Explain(w io.Writer, path string, what diagnose.Explained) (warnings []string, err error) {
-	if err := notScenarios(path); err != nil {
-		return nil, err
-	}
 	done, in := &Diagnosis{}, diagnose.Input{}
 	h, err := done.open([]string{path}, &in)
 	if err != nil {
@@ -217,11 +214,13 @@ func Explain(w io.Writer, path string, what diagnose.Explained) (warnings []stri
 	return done.Warnings, nil
 }
 
-// notScenarios refuses the names of shipped scenarios where results are wanted.
-func notScenarios(paths ...string) error {
+// NotScenarios refuses scenarios, of files and shipped ones, where results are
+// wanted.
+func NotScenarios(paths ...string) error {
 	for _, path := range paths {
-		if _, err := os.Stat(path); err != nil && slices.Contains(scenarios.List(), path) {
-			return fmt.Errorf("%s: got a scenario: want a result; slotwave run %s writes one into out/%s", path, path, path)
+		_, err := os.Stat(path)
+		if file := filepath.Ext(path) == ".toml"; file && err == nil || err != nil && slices.Contains(scenarios.List(), path) {
+			return fmt.Errorf("%s: got a scenario: want a result; slotwave run %s writes one into out/%s", path, path, strings.TrimSuffix(filepath.Base(path), ".toml"))
 		}
 	}
 	return nil

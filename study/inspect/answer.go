@@ -248,7 +248,7 @@ func (s *Inspection) names(t *text.Writer) {
 		if n.Median > 0 {
 			median = text.Duration(n.Median)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", text.Shorten(n.Name, 20), text.Number(int64(n.Jobs)), text.Number(int64(n.Maps)), text.Number(int64(n.Reduces)),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", text.ShortenMiddle(n.Name, 28), text.Number(int64(n.Jobs)), text.Number(int64(n.Maps)), text.Number(int64(n.Reduces)),
 			input, text.Duration(n.SlotTime), median)
 	}
 	endList(t, len(s.Names), "more name")

@@ -6,7 +6,6 @@ package inspect
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -27,7 +26,7 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 		return nil, nil, err
 	}
 	if len(h.Jobs)+len(h.Swim) == 0 {
-		return nil, nil, fmt.Errorf("%s: no jobs found", paths[0])
+		return nil, nil, trace.NoJobs(paths...)
 	}
 	formats, err := formatsOf(paths, r)
 	if err != nil {
@@ -168,8 +167,10 @@ func (in *inspected) names() {
 		}
 		n := &in.found.Names[k]
 		n.Jobs++
-		n.Maps += max(0, j.Maps)
-		n.Reduces += max(0, j.Reduces)
+		maps, _ := j.Count(workload.Map)
+		reduces, _ := j.Count(workload.Reduce)
+		n.Maps += max(maps, j.Maps)
+		n.Reduces += max(reduces, j.Reduces)
 		for t := range j.Tasks {
 			if w := j.Tasks[t].Winner(); w != nil && j.Tasks[t].Kind == workload.Map {
 				n.InBytes += max(0, w.HDFSReadBytes, w.InBytes)

@@ -58,11 +58,59 @@ func Write(w io.Writer, paths []string, k diagnosis.Options) (diagnosed, warning
 		warnings, all = append(warnings, d.Warnings...), append(all, d)
 	}
 	page.Title += ": " + strings.Join(names, ", ")
+	if len(page.Runs) == 2 {
+		page.Difference = difference(&page.Runs[0], &page.Runs[1])
+	}
 	err = page.Write(w)
 	for _, d := range all {
 		err = cmp.Or(d.Err, err)
 	}
 	return diagnosed, warnings, err
+}
+
+// difference says in a sentence what the second run has changed of the jobs that
+// both have. Less than 1 % is no practical difference.
+func difference(before, after *Run) string {
+	const practical = 0.01
+	took := map[string]time.Duration{}
+	for _, j := range before.Jobs {
+		took[j.ID] = j.Finish - j.Submit
+	}
+	faster, slower, same := 0, 0, 0
+	var sum [2]time.Duration
+	var most Job
+	var largest float64 // change of the job that changed most
+	for _, j := range after.Jobs {
+		was, both := took[j.ID]
+		if !both || was <= 0 {
+			continue
+		}
+		now := j.Finish - j.Submit
+		sum[0], sum[1] = sum[0]+was, sum[1]+now
+		change := now.Seconds()/was.Seconds() - 1
+		switch {
+		case math.Abs(change) < practical:
+			same++
+		case change < 0:
+			faster++
+		default:
+			slower++
+		}
+		if math.Abs(change) > math.Abs(largest) {
+			most, largest = j, change
+		}
+	}
+	jobs := faster + slower + same
+	if jobs == 0 {
+		return ""
+	}
+	n := time.Duration(jobs)
+	line := fmt.Sprintf("%s against %s: of %s in both %d faster, %d slower, %d within %s; mean job time %s, was %s.",
+		after.Name, before.Name, text.Count(jobs, "job"), faster, slower, same, text.Percent(practical), text.Duration(int64(sum[1]/n)), text.Duration(int64(sum[0]/n)))
+	if faster+slower > 0 {
+		line += fmt.Sprintf(" %s changed most: %s, was %s.", text.Escape(most.ID), text.Duration(int64(most.Finish-most.Submit)), text.Duration(int64(took[most.ID])))
+	}
+	return line
 }
 
 // reported returns the diagnosis as a run of a report.

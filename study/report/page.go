@@ -26,9 +26,10 @@ import (
 
 // Page is the content of a report: runs side by side, then studies.
 type Page struct {
-	Title   string
-	Runs    []Run
-	Studies []Study
+	Title      string
+	Difference string // between two runs, a sentence; empty: not two, or no job in common
+	Runs       []Run
+	Studies    []Study
 }
 
 // Run is one run and its diagnosis.

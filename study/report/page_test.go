@@ -233,3 +233,27 @@ func TestStudies(t *testing.T) {
 		}
 	}
 }
+
+// Two runs are compared in a sentence: jobs that both have, less than 1 % is none.
+func TestDifference(t *testing.T) {
+	run := func(name string, seconds ...int) *Run {
+		r := &Run{Name: name}
+		for i, s := range seconds {
+			submit := time.Duration(i) * time.Second
+			r.Jobs = append(r.Jobs, Job{ID: string(rune('a' + i)), Submit: submit, Finish: submit + time.Duration(s)*time.Second})
+		}
+		return r
+	}
+	for _, c := range []struct {
+		after *Run
+		want  string
+	}{
+		{run("now", 100, 301, 150, 9), "now against then: of 3 jobs in both 0 faster, 1 slower, 2 within 1.0 %; mean job time 3 min 04 s, was 2 min 47 s. c changed most: 2 min 30 s, was 1 min 40 s."},
+		{run("now", 50, 300, 100), "now against then: of 3 jobs in both 1 faster, 0 slower, 2 within 1.0 %; mean job time 2 min 30 s, was 2 min 47 s. a changed most: 50.0 s, was 1 min 40 s."},
+		{run("now"), ""},
+	} {
+		if got := difference(run("then", 100, 300, 100), c.after); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -7,8 +7,10 @@
 package size
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -269,6 +272,38 @@ func (z *Search) sets(key string) bool {
 	return slices.ContainsFunc(z.Base.Options.Set, func(text string) bool { return strings.HasPrefix(text, key+"=") })
 }
 
+// aboutNone says which pattern of a goal no job of the question has, and the names
+// that the jobs have.
+func aboutNone(g *model.Goal, q *model.WhatIf) error {
+	for _, by := range []struct {
+		key, pattern string
+		of           func(*workload.Job) string
+	}{
+		{"job", g.Job, func(j *workload.Job) string { return j.Name }},
+		{"user", g.User, func(j *workload.Job) string { return j.User }},
+		{"pool", g.Pool, func(j *workload.Job) string { return j.Pool }},
+		{"queue", g.Queue, func(j *workload.Job) string { return j.Queue }},
+	} {
+		names := map[string]bool{}
+		for i := range q.Jobs {
+			if name := by.of(&q.Jobs[i]); name != "" {
+				names[name] = true
+			}
+		}
+		has := func(name string) bool { return workload.Matches(name, by.pattern) }
+		if all := slices.Sorted(maps.Keys(names)); by.pattern != "" && !slices.ContainsFunc(all, has) {
+			hint := input.DidYouMean(by.pattern, all)
+			if hint == "" && len(all) > 0 {
+				hint = "; there are " + strings.Join(all[:min(len(all), mostNames)], ", ")
+			}
+			return fmt.Errorf("%s: got %q: no job has this %s%s", by.key, by.pattern, cmp.Or(map[string]string{"job": "name"}[by.key], by.key), hint)
+		}
+	}
+	return errors.New("no job has all of its names: want those of one job")
+}
+
+const mostNames = 8 // of jobs that an error lists
+
 // answerable refuses a goal about jobs or deadlines that the question does not have.
 func answerable(g *model.Goal, q *model.WhatIf) error {
 	jobs, deadlines := 0, 0
@@ -283,7 +318,7 @@ func answerable(g *model.Goal, q *model.WhatIf) error {
 	}
 	switch {
 	case jobs == 0:
-		return errors.New("got a goal about no job: want the name, user, pool or queue of jobs of the scenario")
+		return aboutNone(g, q)
 	case g.Deadlines > 0 && deadlines == 0:
 		return errors.New("deadlines: none of its jobs has a deadline: want the key deadline in [[job]]")
 	}

@@ -372,7 +372,10 @@ func detect(r *bufio.Reader) (string, error) {
 	if name := detectFormat(head); name != "" {
 		return name, nil
 	}
-	return "", fmt.Errorf("not a known history format (known: %s); name it with workload.format", strings.Join(readableNames(), ", "))
+	if err := Foreign(head); err != nil {
+		return "", err
+	}
+	return "", fmt.Errorf("not a known history format (known: %s); name it with --format, in a scenario with workload.format", strings.Join(readableNames(), ", "))
 }
 
 // baseName returns the name of a file without its directories.
