@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -39,6 +40,11 @@ type Machine struct {
 	CPU    FrameworkCost
 	Fitted Fitted  // times of phases in place of devices and of CPU; nil: none
 	Codecs []Codec // replace those of the same names in Codecs
+
+	// MeasuredWith names the codecs of map outputs and of job outputs whose work is in
+	// the costs of reading, writing and copying; empty: in none. What another codec
+	// would cost cannot be told from such costs.
+	MeasuredWith [2]string
 }
 
 // Disk is one device, with the rates of a single stream, bytes/s.
@@ -137,6 +143,17 @@ func (m *Machine) Check() error {
 	return c.Err()
 }
 
+// AllCodecs returns the codecs with the costs that they have on this machine.
+func (m *Machine) AllCodecs() []Codec {
+	all := slices.Clone(Codecs[1:])
+	for i := range all {
+		if own := slices.IndexFunc(m.Codecs, func(c Codec) bool { return c.Name == all[i].Name }); own >= 0 {
+			all[i] = m.Codecs[own]
+		}
+	}
+	return all
+}
+
 // codec returns the codec of a class on this machine, or none if it is not used.
 func (m *Machine) codec(used bool, class string) (Codec, error) {
 	if !used {
@@ -147,6 +164,20 @@ func (m *Machine) codec(used bool, class string) (Codec, error) {
 		c = m.Codecs[i]
 	}
 	return c, err
+}
+
+// told refuses codecs whose work the costs of the machine do not tell.
+func (m *Machine) told(interm, out Codec) error {
+	for i, of := range []struct {
+		property string
+		codec    Codec
+	}{{"mapred.compress.map.output", interm}, {"mapred.output.compress", out}} {
+		if with := m.MeasuredWith[i]; with != "" && with != of.codec.Name {
+			return fmt.Errorf("%s: got codec %s: the costs of the platform contain the work of codec %s and tell no other: want the platform that slotwave platform calibrate makes of a job history, or a profile of a run with codec %s",
+				of.property, of.codec.Name, with, of.codec.Name)
+		}
+	}
+	return nil
 }
 
 // Program is the work of a job's own code on its data, with its costs.
@@ -180,7 +211,7 @@ func (m *Machine) Planner(program *Program, conf taskplan.Conf, reduces int) (*t
 	in, err0 := m.codec(program.InCodec != "", program.InCodec)
 	interm, err1 := m.codec(conf.IntermCompressed, conf.IntermCodec)
 	out, err2 := m.codec(conf.OutCompressed, conf.OutCodec)
-	if err := errors.Join(err0, err1, err2, m.fits(program, &conf), m.Check()); err != nil {
+	if err := errors.Join(err0, err1, err2, m.told(interm, out), m.fits(program, &conf), m.Check()); err != nil {
 		return nil, err
 	}
 	ratio := func(c Codec) float64 {

@@ -195,6 +195,11 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	}
 	cpu.done()
 	m.Codecs = t.readCodecs()
+	with := t.inner("measured_with")
+	for i, key := range measuredWith {
+		m.MeasuredWith[i] = with.oneOf(key, "", append(codecNames(), "")...)
+	}
+	with.done()
 	for _, key := range []string{"cores", "memory"} {
 		if !t.has(key) {
 			t.failf(key, "missing")
@@ -272,7 +277,23 @@ func WritePlatform(w io.Writer, m *model.Machine) error {
 	for _, c := range m.Codecs {
 		b.line("\n[codec.%s]\ncompress_byte = %s\ndecompress_byte = %s\nratio = %s", c.Name, sixDigits(c.Compress), sixDigits(c.Decompress), sixDigits(c.Ratio))
 	}
+	if m.MeasuredWith != [2]string{} {
+		b.line("\n[measured_with]   # codecs whose work is in the costs")
+		for i, key := range measuredWith {
+			b.text(key, m.MeasuredWith[i])
+		}
+	}
 	return b.to(w)
+}
+
+// measuredWith are the keys of Machine.MeasuredWith.
+var measuredWith = [2]string{"map_output", "output"}
+
+func codecNames() (names []string) {
+	for _, c := range model.Codecs {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 func (t *table) curve() model.DiskCurve {

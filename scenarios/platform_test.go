@@ -64,7 +64,7 @@ func TestWritePlatform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Title, m.Source = hostile, append(m.Source, hostile)
+		m.Title, m.Source, m.MeasuredWith = hostile, append(m.Source, hostile), [2]string{"lzo", "none"}
 		var text bytes.Buffer
 		if err := WritePlatform(&text, &m); err != nil {
 			t.Fatal(err)
@@ -117,6 +117,8 @@ start = "now"
 [codec.lzo]
 ratio = 2
 [codec.rar]
+[measured_with]
+map_output = "rar"
 `
 	_, err := readPlatform([]byte(file), "p.toml")
 	if err == nil {
@@ -133,6 +135,7 @@ ratio = 2
 		"p.toml:11: jvm.heap_part: missing",
 		"p.toml:14: codec.lzo.ratio: 2: want a number",
 		"p.toml:15: unknown key codec.rar",
+		`p.toml:17: measured_with.map_output: "rar": want one of none, default`,
 		"memory: missing",
 	} {
 		if !strings.Contains(err.Error(), want) {

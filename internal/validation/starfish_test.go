@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/internal/evidence"
+	"github.com/slotwave/slotwave/internal/layers"
 )
 
 // ec2Folder writes the rows of one recorded job into a folder.
@@ -76,6 +78,59 @@ func TestStarfishOnEC2(t *testing.T) {
 		t.Errorf("%d of %d jobs within 15 %%: want 6", near, len(off))
 	}
 	evidence.Compare(t, "ec2-starfish", b.String(), *update)
+}
+
+// TestCodecPairs asks of the record of each of two pairs of real runs, which differ in
+// the codec of map outputs alone, what the other would have taken. A profile of Starfish
+// has the work of the codec in its costs of writing, and is refused; a history is
+// calibrated, with the cores that its nodes are known to have. The change has the sign of
+// the real one, and the real time is within the 90 % interval.
+func TestCodecPairs(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| recorded | asked | real change | answer | real time | 90 % interval |\n|---|---|---|---|---|---|\n")
+	for _, pair := range []struct {
+		job, compress     string
+		recorded, changed float64 // seconds
+	}{
+		{"0148", "false", 872.5, 795.6}, {"0149", "true", 795.6, 872.5},
+		{"0076", "false", 1761.3, 1239.0}, {"0077", "true", 1239.0, 1761.3},
+	} {
+		dir, change := ec2Folder(t, pair.job), "conf.mapred.compress.map.output="+pair.compress
+		profiled, found := filepath.Join(t.TempDir(), "profiled"), filepath.Join(t.TempDir(), "found")
+		verb(t, "platform", "calibrate", shared(t, "data/ec2-starfish/profiles.tsv"), dir, "--platform", "ec2-large", "--out", profiled, "--quiet")
+		if code, _, refusal := call("", "run", filepath.Join(profiled, "scenario.toml"), "--set", change); code != 2 || !strings.Contains(refusal, "mapred.compress.map.output: got codec") {
+			t.Errorf("%s: the profile's answer is %s", pair.job, refusal)
+		}
+		if !layers.Whole {
+			continue
+		}
+		verb(t, "platform", "calibrate", dir, "--cores", "2", "--out", found, "--quiet")
+		var mean, low, high [2]float64
+		for i, set := range [][]string{nil, {"--set", change}} {
+			var answer struct {
+				Makespan struct {
+					Mean float64 `json:"mean_ns"`
+				} `json:"makespan"`
+				Interval struct {
+					Low  float64 `json:"low_ns"`
+					High float64 `json:"high_ns"`
+				} `json:"calibrations"`
+			}
+			text := verb(t, append([]string{"run", filepath.Join(found, "scenario.toml"), "--replications", "5", "--json", "--quiet", "--set", "plots=none", "--out", filepath.Join(t.TempDir(), "run")}, set...)...)
+			if err := json.Unmarshal([]byte(text), &answer); err != nil {
+				t.Fatal(err)
+			}
+			mean[i], low[i], high[i] = answer.Makespan.Mean/1e9, answer.Interval.Low/1e9, answer.Interval.High/1e9
+		}
+		real, said := pair.changed/pair.recorded-1, mean[1]/mean[0]-1
+		fmt.Fprintf(&b, "| %s | %s | %+.1f %% | %+.1f %% | %.1f s | %.0f to %.0f s |\n", pair.job, strings.TrimPrefix(change, "conf."), 100*real, 100*said, pair.changed, low[1], high[1])
+		if real*said <= 0 || pair.changed < low[1] || pair.changed > high[1] {
+			t.Errorf("%s: real %+.1f %%, %.1f s; answered %+.1f %%, %.1f to %.1f s", pair.job, 100*real, pair.changed, 100*said, low[1], high[1])
+		}
+	}
+	if layers.Whole {
+		evidence.Compare(t, "codec-pairs", b.String(), *update)
+	}
 }
 
 // columnsOf returns where the words of a printed line are that two spaces divide.

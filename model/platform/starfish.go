@@ -252,7 +252,25 @@ func (p *StarfishProfile) Machine(start model.Machine) model.Machine {
 		assume("cpu.hdfs_read_byte", fmt.Sprintf("of the input that %d of %d maps read, as all costs of maps", p.m.tasks, p.Maps))
 	}
 	m.Codecs = p.codecs(&m)
+	m.MeasuredWith = p.measuredWith()
 	return m
+}
+
+// measuredWith names the codecs whose work the profile does not count apart.
+func (p *StarfishProfile) measuredWith() (with [2]string) {
+	for i, codec := range []struct{ ratio, cost string }{
+		{"INTERM_COMPRESS_RATIO", "INTERM_COMPRESS_CPU_COST"},
+		{"OUT_COMPRESS_RATIO", "OUTPUT_COMPRESS_CPU_COST"},
+	} {
+		_, used := p.r.figure[codec.ratio]
+		switch {
+		case !used:
+			with[i] = "none"
+		case p.m.figure[codec.cost]+p.r.figure[codec.cost] == 0:
+			with[i] = "default"
+		}
+	}
+	return with
 }
 
 // codecs returns zlib with the costs of the profile. Those of map outputs are per

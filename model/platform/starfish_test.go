@@ -56,6 +56,9 @@ func TestStarfishMachine(t *testing.T) {
 			t.Errorf("no %q in\n%s", text, listed)
 		}
 	}
+	if want := [2]string{"none", "none"}; m.MeasuredWith != want {
+		t.Errorf("measured with %v, want %v", m.MeasuredWith, want)
+	}
 	program := p.Program()
 	// The spill has 1/4 of the records, each framed by 2 of its bytes.
 	if size := program.Data.CombineSizeSel; math.Abs(size-(0.5-0.25*2*2000/40000)) > 1e-12 || program.MapCPU != 3000 || program.ReduceCPU != 900 {

@@ -85,7 +85,43 @@ func (k *Calibrating) unknowns(q *model.WhatIf) []unknown {
 	for _, cost := range hadoopCosts {
 		add("cpu."+cost.key, *cost.of(&m.CPU), 0.4, 0, anything, func(m *model.Machine, v float64) { *cost.of(&m.CPU) = v })
 	}
+	// All codecs work on the same data: they differ from the usual by the same factor.
+	for _, cost := range codecCosts {
+		codec := codecOf(q)
+		usual := *cost.of(&codec)
+		add("codec."+codec.Name+"."+cost.key, usual, 0.7, 0, anything, func(m *model.Machine, v float64) {
+			m.Codecs = m.AllCodecs()
+			for i := range m.Codecs {
+				*cost.of(&m.Codecs[i]) *= v / usual
+			}
+		})
+	}
 	return list
+}
+
+// codecCosts depend on the data, beside the processor: zlib takes two to three times as
+// long for the words of a text as for the corpus of its benchmark.
+var codecCosts = []struct {
+	key string
+	of  func(c *model.Codec) *float64
+}{
+	{"compress_byte", func(c *model.Codec) *float64 { return &c.Compress }},
+	{"decompress_byte", func(c *model.Codec) *float64 { return &c.Decompress }},
+}
+
+// codecOf returns the codec of map outputs, or the one that Hadoop takes.
+func codecOf(q *model.WhatIf) model.Codec {
+	class := "default"
+	for i := range q.Jobs {
+		class = q.Jobs[i].Conf.String("mapred.map.output.compression.codec", class)
+	}
+	all := q.Cluster.Machines[0].AllCodecs()
+	codec, err := model.FindCodec(class)
+	i := slices.IndexFunc(all, func(c model.Codec) bool { return c.Name == codec.Name })
+	if err != nil || i < 0 {
+		i = 0
+	}
+	return all[i]
 }
 
 // hadoopCosts are the costs of Hadoop that differ most between releases and JVMs.
