@@ -18,8 +18,11 @@ import (
 // shuffle is the part after the last map, because the part during the maps follows
 // from their waves. It counts data and reduces per map slot, because twice the
 // nodes with twice the data and reduces do the same work per node. So it holds for
-// other numbers of slots.
+// other numbers of slots. As the paper prints it, the regressions are on all data and
+// reduces, without a constant and unscaled, and the first shuffle is whole.
 type ihpHistory struct {
+	printed bool
+
 	mapAvg, mapMax         float64 // seconds, mean over the runs
 	stretch                float64 // mean ratio of the measured map stage to the mean of its bounds: the idle time between heartbeats
 	outside                float64 // mean seconds before the first and after the last task
@@ -40,8 +43,8 @@ type ihpHistory struct {
 // leastTried is the least number of runs that determines a 0.95 quantile.
 const leastTried = 20
 
-func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
-	h := &ihpHistory{}
+func newIHPHistory(runs []RecordedRun, printed bool) (*ihpHistory, error) {
+	h := &ihpHistory{printed: printed}
 	var kept []RecordedRun
 	alike := true // in reduces per map slot, which then cannot be a regressor
 	for _, r := range runs {
@@ -51,24 +54,40 @@ func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 		}
 	}
 	h.average(kept)
+	options := fit.LocalOptions{Intercept: !alike, Scale: "zscore"}
+	if printed {
+		options = fit.LocalOptions{Scale: "none"}
+	}
+	first := func(of func(*AriaProfile) float64) func(*RecordedRun) float64 {
+		return func(r *RecordedRun) float64 {
+			t := of(&r.Profile)
+			if printed {
+				t += math.Max(0, r.MapStage-r.Profile.MapAvg)
+			}
+			return t
+		}
+	}
+	later := func(of func(*AriaProfile) float64) func(*RecordedRun) float64 {
+		return func(r *RecordedRun) float64 { return of(&r.Profile) }
+	}
 	for _, d := range []struct {
 		to *ihpRegression
-		of func(*AriaProfile) float64
+		of func(*RecordedRun) float64
 	}{
-		{&h.firstAvg, func(p *AriaProfile) float64 { return p.FirstShuffleAvg }},
-		{&h.firstMax, func(p *AriaProfile) float64 { return p.FirstShuffleMax }},
-		{&h.shuffleAvg, func(p *AriaProfile) float64 { return p.ShuffleAvg }},
-		{&h.shuffleMax, func(p *AriaProfile) float64 { return p.ShuffleMax }},
-		{&h.reduceAvg, func(p *AriaProfile) float64 { return p.ReduceAvg }},
-		{&h.reduceMax, func(p *AriaProfile) float64 { return p.ReduceMax }},
+		{&h.firstAvg, first(func(p *AriaProfile) float64 { return p.FirstShuffleAvg })},
+		{&h.firstMax, first(func(p *AriaProfile) float64 { return p.FirstShuffleMax })},
+		{&h.shuffleAvg, later(func(p *AriaProfile) float64 { return p.ShuffleAvg })},
+		{&h.shuffleMax, later(func(p *AriaProfile) float64 { return p.ShuffleMax })},
+		{&h.reduceAvg, later(func(p *AriaProfile) float64 { return p.ReduceAvg })},
+		{&h.reduceMax, later(func(p *AriaProfile) float64 { return p.ReduceMax })},
 	} {
 		rows := make([]ihpRun, len(kept))
 		for i := range kept {
-			slots := float64(kept[i].MapSlots)
-			rows[i] = ihpRun{Data: kept[i].Data / slots, Reduces: float64(kept[i].Profile.Reduces) / slots, Duration: d.of(&kept[i].Profile)}
+			at := h.at(kept[i].Data, kept[i].Profile.Reduces, kept[i].MapSlots)
+			rows[i] = ihpRun{Data: at[0], Reduces: at[1], Duration: d.of(&kept[i])}
 		}
 		var err error
-		*d.to, err = fitIHP(rows, fit.LocalOptions{Intercept: !alike, Scale: "zscore"})
+		*d.to, err = fitIHP(rows, options)
 		if errors.Is(err, fit.ErrSingular) {
 			data, reduces := map[float64]bool{}, map[float64]bool{}
 			for _, r := range rows {
@@ -160,6 +179,9 @@ func (h *ihpHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64)
 		Maps: maps, MapSlots: min(mapSlots, maps), Reduces: reduces, ReduceSlots: min(reduceSlots, reduces),
 		MapAvg: h.mapAvg, MapMax: h.mapMax,
 	}
+	if h.printed { // all slots of the cluster, so that few tasks are a fraction of a wave
+		j.MapSlots, j.ReduceSlots = mapSlots, reduceSlots
+	}
 	if reduces == 0 {
 		j.MapsWave1 = &j.Maps // a map-only job has no shuffle that covers the later waves
 		return j, nil
@@ -172,7 +194,8 @@ func (h *ihpHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64)
 		{&h.shuffleAvg, &j.Shuffle2Avg}, {&h.shuffleMax, &j.Shuffle2Max},
 		{&h.reduceAvg, &j.ReduceAvg}, {&h.reduceMax, &j.ReduceMax},
 	} {
-		t, _, err := d.of.At(data/float64(mapSlots), float64(reduces)/float64(mapSlots))
+		at := h.at(data, reduces, mapSlots)
+		t, _, err := d.of.At(at[0], at[1])
 		if err != nil {
 			return j, err
 		}
@@ -181,8 +204,19 @@ func (h *ihpHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64)
 	// Regressions of an average and a maximum may cross.
 	j.Shuffle1Max, j.Shuffle2Max = math.Max(j.Shuffle1Avg, j.Shuffle1Max), math.Max(j.Shuffle2Avg, j.Shuffle2Max)
 	j.ReduceMax = math.Max(j.ReduceAvg, j.ReduceMax)
-	j.cover(h.stretch)
+	if !h.printed {
+		j.cover(h.stretch)
+	}
 	return j, nil
+}
+
+// at returns the regressors of a job: its map output and its reduces, for each map slot
+// or, as printed, in GB.
+func (h *ihpHistory) at(data float64, reduces, mapSlots int) []float64 {
+	if h.printed {
+		return []float64{data / 1e9, float64(reduces)}
+	}
+	return []float64{data / float64(mapSlots), float64(reduces) / float64(mapSlots)}
 }
 
 // cover extends a first shuffle that starts at the last map over all map waves but
@@ -201,12 +235,68 @@ var ihpModel = Model{
 		if len(k.Runs) == 0 {
 			return ihpPredictor{}, nil
 		}
-		h, err := newIHPHistory(k.Runs)
+		h, err := newIHPHistory(k.Runs, false)
 		if err != nil {
 			return ihpPredictor{reason: err.Error()}, nil
 		}
 		return ihpPredictor{history: h}, nil
 	},
+}
+
+// ihpLiteral and ihpWaves answer by the paper's equations as printed, and with whole
+// waves of reduces in place of fractions.
+var ihpLiteral, ihpWaves = literalIHP("ihp-literal", "improved HP as printed: regressions without a constant, fractions of waves; answers with models.literal", false),
+	literalIHP("ihp-literal-waves", "improved HP as printed but with whole waves; answers with models.literal", true)
+
+func literalIHP(name, about string, waves bool) Model {
+	return Model{Name: name, About: about, New: func(k Knowledge) (model.Predictor, error) {
+		if !k.Literal {
+			return nil, nil
+		}
+		p := printedIHP{name: name, waves: waves}
+		if len(k.Runs) > 0 {
+			h, err := newIHPHistory(k.Runs, true)
+			if err != nil {
+				return ihpPredictor{reason: err.Error()}, nil
+			}
+			p.history = h
+		}
+		return p, nil
+	}}
+}
+
+// printedIHP has no protocol: a job lasts as long as its stages.
+type printedIHP struct {
+	name    string
+	waves   bool
+	history *ihpHistory
+}
+
+func (h printedIHP) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	if h.history == nil {
+		return model.Prediction{}, model.NotApplicable("needs a history of runs of the job")
+	}
+	data, err := mapOutputBytes(&q, j)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	i, err := h.history.job(j.Maps.Count, g.maps, j.Reduces.Count, g.reduces, data)
+	if errors.Is(err, fit.ErrSingular) {
+		return model.Prediction{}, model.NotApplicable("needs runs with about the same data and number of reduces: %v", err)
+	}
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	if h.waves {
+		i = i.inWaves()
+	}
+	p, err := ihpAnswer(j, &g, i, protocolTimes{})
+	p.Model = h.name
+	return p, err
 }
 
 // ihpPredictor bounds a job by waves: by the durations of its history, or by those
@@ -265,8 +355,7 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 		return model.Prediction{}, err
 	}
 	outside := protocolTimes{end: h.history.outside}
-	slots := float64(g.maps)
-	beyond := i.Reduces > 0 && !h.history.firstAvg.covers([]float64{data / slots, float64(i.Reduces) / slots})
+	beyond := i.Reduces > 0 && !h.history.firstAvg.covers(h.history.at(data, i.Reduces, g.maps))
 	if beyond {
 		g.warnings = append(g.warnings, "the data or the reduces per map slot are outside the range of the recorded runs")
 	}

@@ -34,6 +34,8 @@ var Models = []Model{
 	literalModel,
 	hpModel,
 	ihpModel,
+	ihpLiteral,
+	ihpWaves,
 	wavesModel,
 	zhangModel,
 }

@@ -223,10 +223,38 @@ func runsOf(data, reduces []float64) []RecordedRun {
 	return runs
 }
 
+// As printed, 8 reduces on 16 slots take half a wave: equation 20 with 12 s of maps, a
+// shuffle of 4 s and reduces of 8 s. In whole waves they take one.
+func TestIHPAsPrinted(t *testing.T) {
+	runs := runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26, 120 << 26}, []float64{8, 16, 32, 48})
+	for i := range runs {
+		runs[i].MapStage = runs[i].Profile.MapAvg // no wave of maps for the first shuffle to cover
+	}
+	q := exampleJob().Resized(8)
+	j := &q.Jobs[0]
+	j.Maps.Count, j.Reduces.Count, j.Reduces.ShuffleData = 80, 8, 80<<26
+	for _, c := range []struct {
+		model Model
+		want  float64 // seconds
+	}{{ihpLiteral, 12 + 4/2.0 + 8/2.0}, {ihpWaves, 12 + 4 + 8}} {
+		predictor, err := c.model.New(Knowledge{Runs: runs, Literal: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := predictor.Predict(q)
+		if err != nil || math.Abs(p.Mean.Seconds()-c.want) > 1e-6 || p.Model != c.model.Name {
+			t.Errorf("%s: %v (%s, %v), want %v s", c.model.Name, p.Mean, p.Model, err, c.want)
+		}
+		if predictor, _ := c.model.New(Knowledge{Runs: runs}); predictor != nil {
+			t.Errorf("%s answers without being asked", c.model.Name)
+		}
+	}
+}
+
 // The improved HP model with a history takes the durations of the regressions, on
 // other slots those of as much to do on each.
 func TestIHPWithHistory(t *testing.T) {
-	h, err := newIHPHistory(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26, 120 << 26, 140 << 26}, []float64{16, 32, 48, 64, 80, 96}))
+	h, err := newIHPHistory(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26, 120 << 26, 140 << 26}, []float64{16, 32, 48, 64, 80, 96}), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +286,7 @@ func TestIHPWithHistory(t *testing.T) {
 			off[i].Time *= 1.1 - 0.2*float64(i%2)
 		}
 	}
-	if h, err = newIHPHistory(off); err != nil {
+	if h, err = newIHPHistory(off, false); err != nil {
 		t.Fatal(err)
 	}
 	ihp = ihpPredictor{history: h}
@@ -451,7 +479,7 @@ func TestAriaOfSeveralJobs(t *testing.T) {
 // asked for.
 func BenchmarkThousandPredictions(b *testing.B) {
 	h := DefaultPhases()
-	history, err := newIHPHistory(runsOf([]float64{50 << 26, 100 << 26, 150 << 26, 200 << 26, 250 << 26, 300 << 26, 350 << 26, 400 << 26}, []float64{16, 32, 48, 64, 80}))
+	history, err := newIHPHistory(runsOf([]float64{50 << 26, 100 << 26, 150 << 26, 200 << 26, 250 << 26, 300 << 26, 350 << 26, 400 << 26}, []float64{16, 32, 48, 64, 80}), false)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -147,6 +147,8 @@ var ModelStyles = map[string]draw.GlyphStyle{
 	"herodotou-literal": {Color: Tinted(0xb8501a, 0xf08a4b), Radius: 3.4, Shape: draw.SquareGlyph{}},
 	"hp":                {Color: Tinted(0x177e89, 0x52c5d0), Radius: 3.2, Shape: draw.SquareGlyph{}},
 	"ihp":               {Color: Tinted(0x8a6d00, 0xd9b93b), Radius: 3.8, Shape: draw.TriangleGlyph{}},
+	"ihp-literal":       {Color: Tinted(0x8a6d00, 0xd9b93b), Radius: 3.4, Shape: draw.SquareGlyph{}},
+	"ihp-literal-waves": {Color: Tinted(0x8a6d00, 0xd9b93b), Radius: 3.4, Shape: draw.BoxGlyph{}},
 	"waves":             {Color: Tinted(0x17663c, 0x5fd08a), Radius: 3.8, Shape: draw.PyramidGlyph{}},
 	"zhang":             {Color: Tinted(0x9c3b2e, 0xff8878), Radius: 3.2, Shape: draw.CircleGlyph{}},
 }
