@@ -33,7 +33,7 @@ func TestDiagnosedCases(t *testing.T) {
 		{"sonata-foreign-load", "", "R17", "node01", "disk", 0},
 		{"sonata-slow-cpu", "", "R16", "slow", "cpu", 0},
 		{"hitune-small-files", "scheduler-fair1", "R15", "", "", 0},
-		{"sonata-two-spills", "io-sort-mb-250", "R03", "", "", 0},
+		{"sonata-two-spills", "io-sort-mb-500", "R03", "", "", 0},
 		{"hitune-codec", "map-output-compression-codec-org-apache-hadoop-io-compress-defau", "R19", "", "", 0},
 	} {
 		found := false

@@ -347,7 +347,7 @@ var facts = []fact{
 		return fmt.Sprintf("%s to %s", percent(was), percent(is)), is >= 1.3*was, []comparison{share(0.37, was), share(0.5, is)}
 	}, ""},
 	{"E09", "sonata-two-spills", "two spills: more than 49 % of a map goes to sorting, spilling and merging; a larger buffer removes one", "2 to 1 spills, no merge, shorter; above 49 %", false, func(r runs) (string, bool, []comparison) {
-		two, one := r.with("mb=250").kind("map"), r.with("mb=400").kind("map")
+		two, one := r.with("mb=500").kind("map"), r.with("mb=800").kind("map")
 		spills := func(a record) float64 { return a.number("spills") }
 		sorting := mean(two, phases("spill", "merge")) / mean(two, record.duration)
 		before, after := mean(two, record.duration), mean(one, record.duration)
