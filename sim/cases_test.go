@@ -331,3 +331,19 @@ func TestRecordedEndsAreRepeated(t *testing.T) {
 		})
 	}
 }
+
+// Without heartbeats an attempt that is recorded as killed is killed at the instant of
+// the record, before or after the 5 s that its task takes, and the next one starts.
+func TestRecordedKillsWithoutHeartbeats(t *testing.T) {
+	for _, after := range []float64{0, 2, 9} {
+		job := mapsOnly("j", sec(5))
+		job.Maps.Ends = map[int][]workload.AttemptEnd{0: {{State: workload.Killed, After: sec(after)}}}
+		_, rows := mustRun(t, model.WhatIf{
+			Cluster:   model.Cluster{Hadoop: "ideal", Nodes: alike(1, 1, 1), Racks: []string{"r"}},
+			Scheduler: model.Scheduler{Name: "fifo"}, Jobs: []workload.Job{job},
+		})
+		wantInstants(t, rows, []instants{
+			{kind: workload.Map, state: workload.Killed, start: 0, finish: after}, {kind: workload.Map, state: workload.Succeeded, start: after, finish: after + 5},
+		})
+	}
+}

@@ -341,6 +341,9 @@ func (w *world) drawFailures(s source, tasks int) map[int][]workload.AttemptEnd 
 			var end workload.AttemptEnd
 			if !s.rarely("succeeds", 3) {
 				end = workload.AttemptEnd{State: workload.Failed, After: s.time("fails after", 0, 20*time.Second)}
+				if s.rarely("killed", 4) {
+					end.State = workload.Killed
+				}
 			}
 			fails[i] = append(fails[i], end)
 		}

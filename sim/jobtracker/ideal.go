@@ -12,7 +12,7 @@ func (jt *JobTracker) report(id int32) {
 	all := t.attempts()
 	t.settle(now, all)
 	jt.takeReport(t, all)
-	jt.giveKills(t)
+	jt.giveKills(t, all)
 	t.settle(now, all)
 	t.next = now
 	t.beating = false

@@ -94,10 +94,7 @@ func (jt *JobTracker) heartbeat(id int32) {
 	if t.asks() && !t.faults.listed {
 		jt.assignTasks(t)
 	}
-	if jt.endsRecorded {
-		t.orderRecordedKills(changed)
-	}
-	jt.giveKills(t)
+	jt.giveKills(t, changed)
 	jt.permitCommits(t, changed)
 	if !t.regular || !inStep {
 		jt.heartbeats.putLast(t)
@@ -174,8 +171,12 @@ func (jt *JobTracker) firstWith(n need, launch func(*jobInProgress) bool) bool {
 }
 
 // giveKills implements JobTracker.getTasksToKill: it kills attempts whose task
-// has ended, whose job is over, or which were preempted.
-func (jt *JobTracker) giveKills(t *taskTracker) {
+// has ended, whose job is over, which were preempted, or which a record has as killed
+// by now.
+func (jt *JobTracker) giveKills(t *taskTracker, changed []*attempt) {
+	if jt.endsRecorded {
+		t.orderRecordedKills(changed)
+	}
 	if !t.killsPending {
 		return
 	}
