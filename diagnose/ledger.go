@@ -126,7 +126,9 @@ func (e *evidence) newLedger() *ledger {
 		}
 	}
 	for _, d := range e.rates {
-		l.rates[d.node+"/"+d.device] = d.rate
+		if d.slow(&e.options.Thresholds) {
+			l.rates[d.node+"/"+d.device] = d.rate
+		}
 	}
 	for _, s := range e.resources.series {
 		l.use[s.node+"/"+s.device] = s
@@ -179,7 +181,7 @@ type walk struct {
 // walk explains a job's time.
 func (l *ledger) walk(j *job) ([]Step, error) {
 	w := &walk{ledger: l, job: j, at: j.finish, seen: map[attemptKey]bool{}}
-	a := w.end()
+	a := w.relieve(w.end())
 	for a != nil && w.at > j.submit {
 		id := l.id(a)
 		if w.seen[id] {
@@ -187,7 +189,7 @@ func (l *ledger) walk(j *job) ([]Step, error) {
 		}
 		w.seen[id], l.visited[id] = true, true
 		if next := w.body(a); next != nil {
-			a = next
+			a = w.relieve(next)
 			continue
 		}
 		a = w.launch(a)
@@ -272,6 +274,47 @@ func (w *walk) end() *attempt {
 	return last
 }
 
+// relieve goes from an attempt that ended last because of slow devices or foreign load
+// to the one that would have ended last without them. What the first delayed the job
+// by is the time between their ends.
+func (w *walk) relieve(a *attempt) *attempt {
+	for a != nil && w.at >= a.finish && a.kind <= workload.Reduce {
+		w.visited[w.id(a)] = true
+		delay, by := w.delay(a)
+		var next *attempt
+		for _, row := range w.job.won[a.kind] {
+			b := w.b.at(row)
+			if before := b.finish < a.finish || b.finish == a.finish && b.task < a.task; before && !w.seen[w.id(b)] &&
+				(next == nil || b.finish > next.finish || b.finish == next.finish && b.task > next.task) {
+				next = b
+			}
+		}
+		if next == nil || a.finish-next.finish >= delay {
+			return a
+		}
+		w.emit(next.finish, by)
+		a = next
+	}
+	return a
+}
+
+// delay returns by how much slow devices and foreign load delayed the end of an
+// attempt, and the longest of these delays.
+func (w *walk) delay(a *attempt) (sum time.Duration, by Step) {
+	alone := walk{ledger: w.ledger, job: w.job, at: a.finish, seen: w.seen}
+	alone.body(a)
+	name := w.b.name(a)
+	for _, s := range alone.steps {
+		if s.Attempt != name || s.Account != slowDevice && s.Account != foreignLoad {
+			continue
+		}
+		if sum += s.To - s.From; by.To-by.From < s.To-s.From {
+			by = s
+		}
+	}
+	return sum, by
+}
+
 // begin explains the remaining time: set-up, initialisation, and the queue.
 func (w *walk) begin() {
 	if setup := w.b.setupBefore(w.job, w.at); setup != nil {
@@ -323,7 +366,12 @@ func (w *walk) body(a *attempt) *attempt {
 			break
 		}
 		w.emit(s.End, w.step(a, unknownTime, "")) // no thread has a span for this time
-		if s.Wait != model.WaitFetch {
+		switch s.Wait {
+		case model.WaitSpill:
+			w.others(a, spans, max(s.Begin, start), waitsForSpill)
+			continue
+		case model.WaitFetch:
+		default:
 			w.span(a, s, max(s.Begin, start))
 			continue
 		}
@@ -369,6 +417,16 @@ func (w *walk) shuffle(a *attempt, spans []model.Span, begin time.Duration, last
 	if lastMap != nil {
 		until = max(begin, lastMap.finish)
 	}
+	w.others(a, spans, until, waitsForFetch)
+	if lastMap != nil && lastMap.finish > begin && w.at <= lastMap.finish {
+		return lastMap
+	}
+	return nil
+}
+
+// others explains the time since until, in which the main thread waited, by the other
+// threads of the attempt. Time in which they did nothing has the account of the wait.
+func (w *walk) others(a *attempt, spans []model.Span, until time.Duration, wait Account) {
 	for w.at > until {
 		s := latest(spans, w.at, func(s *model.Span) bool {
 			return s.Thread != model.MainThread && s.Wait != model.WaitFetch && s.End > until
@@ -376,52 +434,51 @@ func (w *walk) shuffle(a *attempt, spans []model.Span, begin time.Duration, last
 		if s == nil {
 			break
 		}
-		w.emit(max(s.End, until), w.step(a, waitsForFetch, ""))
+		w.emit(max(s.End, until), w.step(a, wait, ""))
 		w.span(a, s, max(s.Begin, until))
 	}
-	w.emit(until, w.step(a, waitsForFetch, ""))
-	if lastMap != nil && lastMap.finish > begin && w.at <= lastMap.finish {
-		return lastMap
-	}
-	return nil
+	w.emit(until, w.step(a, wait, ""))
 }
 
 var waitAccounts = [...]Account{model.WaitSpill: waitsForSpill, model.WaitFetch: waitsForFetch, model.WaitMemory: waitsForMemory, model.WaitCommit: commitTime}
 
-// span divides the time of a thread since from: its own time, then the delays
-// by a slow device, foreign load and sharing.
+// span divides the time of a thread since from: the delays by foreign load and a slow
+// device, then its own time and the delay by sharing. A slow device makes sharing as
+// much longer as the work itself, so it has its part of both.
 func (w *walk) span(a *attempt, s *model.Span, from time.Duration) {
 	length := w.at - from
+	step := func(account Account) Step {
+		st := w.step(a, account, s.Device)
+		st.Node = cmp.Or(s.DeviceOf, st.Node)
+		return st
+	}
 	if s.Wait != model.NoWait {
-		w.emit(from, w.step(a, waitAccounts[s.Wait], s.Device))
+		w.emit(from, step(waitAccounts[s.Wait]))
 		return
 	}
 	account := w.ownAccount(s)
 	if s.Device == "" {
-		w.emit(from, w.step(a, account, s.Device))
+		w.emit(from, step(account))
 		return
 	}
-	whole := (s.End - s.Begin).Seconds()
-	part := length.Seconds() / whole
-	own := min(length, workload.Seconds(s.Own.Seconds()*part))
-	rest := length - own
-	key := w.b.node(a) + "/" + s.Device
-	slow := time.Duration(0)
-	if rate, ok := w.rates[key]; ok && rate > 0 && rate < 1 {
-		slow = min(rest, workload.Seconds(own.Seconds()*(1/rate-1)))
-	}
-	rest -= slow
-	foreign := time.Duration(0)
+	key := step(account).Node + "/" + s.Device
+	rest, foreign, slow := length, time.Duration(0), time.Duration(0)
 	if u := w.use[key]; u != nil {
 		if share, ok := u.mean(u.foreign, from, w.at); ok {
 			foreign = min(rest, workload.Seconds(share*length.Seconds()))
 		}
 	}
+	part := length.Seconds() / (s.End - s.Begin).Seconds()
 	rest -= foreign
-	w.emit(w.at-rest, w.step(a, deviceSharing, s.Device))
-	w.emit(w.at-foreign, w.step(a, foreignLoad, s.Device))
-	w.emit(w.at-slow, w.step(a, slowDevice, s.Device))
-	w.emit(from, w.step(a, account, s.Device))
+	own := min(rest, workload.Seconds(s.Own.Seconds()*part))
+	if rate, ok := w.rates[key]; ok && rate < 1 {
+		slow = min(rest-own, workload.Seconds(rest.Seconds()*(1-rate)))
+	}
+	rest -= own + slow
+	w.emit(w.at-rest, step(deviceSharing))
+	w.emit(w.at-foreign, step(foreignLoad))
+	w.emit(w.at-slow, step(slowDevice))
+	w.emit(from, step(account))
 }
 
 // ownAccount returns the account of a span's own time.
@@ -438,12 +495,12 @@ func (w *walk) ownAccount(s *model.Span) Account {
 	case s.Phase == workload.PhaseRead && s.FromNode != "":
 		return localityTime
 	}
-	switch deviceKind(s.Device) {
+	switch devicesOf(s.Device) {
 	case "cpu":
 		return cpuOwn
 	case "disk":
 		return diskOwn
-	case "network-in":
+	case "network":
 		return networkOwn
 	}
 	return unknownTime

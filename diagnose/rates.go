@@ -155,7 +155,7 @@ func isIODevice(device string) bool {
 
 // isNetwork reports whether a device is a network interface or a link of a rack.
 func isNetwork(device string) bool {
-	return strings.HasPrefix(device, "network") || strings.HasPrefix(device, "nic") || strings.HasPrefix(device, "rack")
+	return strings.HasPrefix(device, "network") || strings.HasPrefix(device, "nic") || strings.HasPrefix(device, "rack") || strings.HasPrefix(device, "uplink")
 }
 
 // devicesOf names devices of a node together: all disks, or both directions of a

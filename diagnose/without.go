@@ -22,11 +22,13 @@ type Without struct {
 var factors = [...]float64{0.9, 0.5, 0}
 
 // clusterPart is something that takes time and can be made faster. Its accounts are those
-// of the ledger in which this time is. shrink returns false if the question has
+// of the ledger in which this time is; a step with a device is of the part of the
+// device, whatever its account. shrink returns false if the question has
 // no such time.
 type clusterPart struct {
 	name     string
 	accounts []Account
+	device   string // kind of the devices of the part; empty: it has none
 	shrink   func(q *model.WhatIf, factor float64) bool
 }
 
@@ -34,20 +36,20 @@ type clusterPart struct {
 const tiny = 1e-3
 
 var clusterParts = []clusterPart{
-	{"start-up of tasks", []Account{startUp, setUp, cleanUp}, func(q *model.WhatIf, factor float64) bool {
+	{"start-up of tasks", []Account{startUp, setUp, cleanUp}, "", func(q *model.WhatIf, factor float64) bool {
 		any := shorten(&q.Cluster.Costs.Launch, factor)
 		for i := range q.Cluster.Machines {
 			any = shorten(&q.Cluster.Machines[i].JVMStart, factor) || any
 		}
 		return any
 	}},
-	{"set-up and clean-up of jobs", []Account{setUp, cleanUp}, func(q *model.WhatIf, factor float64) bool {
+	{"set-up and clean-up of jobs", []Account{setUp, cleanUp}, "", func(q *model.WhatIf, factor float64) bool {
 		c := &q.Cluster.Costs
 		any := shorten(&c.Setup, factor)
 		return shorten(&c.Cleanup, factor) || any
 	}},
-	{"commit", []Account{commitTime}, func(q *model.WhatIf, factor float64) bool { return shorten(&q.Cluster.Costs.Commit, factor) }},
-	{"heartbeats", []Account{heartbeatTime, schedulerLimit, queueTime, initialisation, setUp, cleanUp, commitTime, shuffleTime}, func(q *model.WhatIf, factor float64) bool {
+	{"commit", []Account{commitTime}, "", func(q *model.WhatIf, factor float64) bool { return shorten(&q.Cluster.Costs.Commit, factor) }},
+	{"heartbeats", []Account{heartbeatTime, schedulerLimit, queueTime, initialisation, setUp, cleanUp, commitTime, shuffleTime}, "", func(q *model.WhatIf, factor float64) bool {
 		beat := heartbeatOf(q)
 		if beat <= 0 {
 			return false
@@ -56,13 +58,13 @@ var clusterParts = []clusterPart{
 		q.Cluster.Heartbeat, q.Cluster.Phases = beat, nil
 		return true
 	}},
-	{"processors", []Account{workTime, sortSpill, mergeTime, readTime, writeTime, shuffleTime, cpuOwn, deviceSharing, slowDevice, waitsForSpill, waitsForFetch, waitsForMemory}, func(q *model.WhatIf, factor float64) bool {
+	{"processors", []Account{workTime, sortSpill, mergeTime, readTime, writeTime, shuffleTime, waitsForSpill, waitsForFetch, waitsForMemory}, "cpu", func(q *model.WhatIf, factor float64) bool {
 		for i := range q.Cluster.Machines {
 			q.Cluster.Machines[i].Speed /= max(factor, tiny)
 		}
 		return q.Fidelity >= model.Phase
 	}},
-	{"disks", []Account{readTime, sortSpill, mergeTime, writeTime, shuffleTime, diskOwn, deviceSharing, slowDevice, waitsForSpill, waitsForFetch, waitsForMemory, localityTime}, func(q *model.WhatIf, factor float64) bool {
+	{"disks", []Account{readTime, sortSpill, mergeTime, writeTime, shuffleTime, waitsForSpill, waitsForFetch, waitsForMemory, localityTime}, "disk", func(q *model.WhatIf, factor float64) bool {
 		for i := range q.Cluster.Machines {
 			m := &q.Cluster.Machines[i]
 			m.Disks = slices.Clone(m.Disks)
@@ -72,7 +74,7 @@ var clusterParts = []clusterPart{
 		}
 		return q.Fidelity >= model.Phase
 	}},
-	{"network", []Account{readTime, writeTime, shuffleTime, networkOwn, deviceSharing, waitsForFetch, waitsForMemory, localityTime}, func(q *model.WhatIf, factor float64) bool {
+	{"network", []Account{readTime, writeTime, shuffleTime, waitsForFetch, waitsForMemory, localityTime}, "network", func(q *model.WhatIf, factor float64) bool {
 		for i := range q.Cluster.Machines {
 			m := &q.Cluster.Machines[i]
 			m.NIC, m.Uplink = m.NIC/max(factor, tiny), m.Uplink/max(factor, tiny)
@@ -94,6 +96,14 @@ func (p *clusterPart) edit(q model.WhatIf, factor float64) (model.WhatIf, bool) 
 	return q, p.shrink(&q, factor)
 }
 
+// has reports whether the time of a step is that of the part.
+func (p *clusterPart) has(s *Step) bool {
+	if s.Device != "" && s.Account != startUp {
+		return devicesOf(s.Device) == p.device
+	}
+	return slices.Contains(p.accounts, s.Account)
+}
+
 // without re-simulates the run with each part of the cluster faster. A part whose
 // accounts are empty in the ledgers of all jobs is left out.
 func (v *verifier) without(jobs []JobDiagnosis) []Without {
@@ -102,12 +112,16 @@ func (v *verifier) without(jobs []JobDiagnosis) []Without {
 		p := &clusterParts[i]
 		ledger, sum := make([]time.Duration, len(jobs)), time.Duration(0)
 		for k := range jobs {
-			sums := accountSums(jobs[k].Ledger)
-			for _, a := range p.accounts {
-				sum += sums[a]
-				ledger[k] += sums[a]
+			for i := range jobs[k].Ledger {
+				s := &jobs[k].Ledger[i]
+				switch {
+				case p.has(s):
+					sum += s.To - s.From
+					ledger[k] += s.To - s.From
+				case s.Account == slotHeld, s.Account == lostAttempts: // other attempts take less time too
+					ledger[k] += s.To - s.From
+				}
 			}
-			ledger[k] += sums[slotHeld] + sums[lostAttempts] // other attempts take less time too
 		}
 		if sum == 0 {
 			continue

@@ -12,8 +12,9 @@ type SpanRecorder interface {
 	Span(*Span)
 }
 
-// Span is a step or a wait of one thread of an attempt. Spans of a thread overlap
-// where it computes while its files are read ahead or written behind.
+// Span is a step or a wait of one thread of an attempt, or the part of a step that one
+// device limits: a write to HDFS passes disks and networks of several nodes. Spans of a
+// thread overlap where it computes while its files are read ahead or written behind.
 type Span struct {
 	Job      string
 	Kind     workload.Kind
@@ -23,11 +24,12 @@ type Span struct {
 	Copier   int // of CopierThread, from 0
 	Phase    workload.Phase
 	Wait     Wait   // NoWait: the span is a step
-	Device   string // cpu, disk0, network-in; empty: the step uses none
+	Device   string // that limits the step: cpu, disk0, network-in, network-out, uplink-in, uplink-out; empty: the step uses none
+	DeviceOf string // node or rack of the device; empty: the node of the attempt
 	FromNode string // source of a fetch or of a remote read; empty: the node of the attempt, or several
 	Begin    time.Duration
 	End      time.Duration
-	Own      time.Duration // of a step with a device: the time of its work alone on a device of the usual machine
+	Own      time.Duration // of a step with a device: the time of its work alone on a device of the usual machine, or on another device that limits it then
 	Bytes    int64         // read, written or fetched
 }
 

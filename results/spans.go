@@ -19,7 +19,7 @@ const SpansName = "spans.csv"
 
 // spanColumns names the columns of spans.csv, in order.
 var spanColumns = []string{
-	"job", "kind", "task", "attempt", "thread", "copier", "phase", "wait", "device", "from_node", "begin_ns", "end_ns", "own_ns", "bytes",
+	"job", "kind", "task", "attempt", "thread", "copier", "phase", "wait", "device", "device_of", "from_node", "begin_ns", "end_ns", "own_ns", "bytes",
 }
 
 // SpanTable writes spans.csv, in the order in which spans end. It is a
@@ -41,6 +41,7 @@ func (t *SpanTable) Span(s *model.Span) {
 	b = append(append(b, ','), s.Thread.String()...)
 	b = append(append(appendFigure(b, int64(s.Copier)), ','), s.Phase.String()...)
 	b = append(append(append(append(b, ','), s.Wait.String()...), ','), s.Device...)
+	b = text.AppendField(append(b, ','), s.DeviceOf)
 	b = appendInt(text.AppendField(append(b, ','), s.FromNode), int64(s.Begin))
 	t.endRow(appendFigure(appendFigure(appendInt(b, int64(s.End)), int64(s.Own)), s.Bytes))
 }
@@ -99,7 +100,7 @@ func (r *spanReader) row(text []byte) error {
 		return fmt.Errorf("got %s: want %d", workload.Counted(len(r.cells), "column", "columns"), len(spanColumns))
 	}
 	s, c := &r.span, r.cells
-	*s = model.Span{Job: r.kept(c[0]), Device: r.kept(c[8]), FromNode: r.kept(c[9])}
+	*s = model.Span{Job: r.kept(c[0]), Device: r.kept(c[8]), DeviceOf: r.kept(c[9]), FromNode: r.kept(c[10])}
 	var found [4]bool
 	s.Kind, found[0] = named(c[1], workload.Reduce+1)
 	s.Thread, found[1] = named(c[4], model.NumThreads)
@@ -111,7 +112,7 @@ func (r *spanReader) row(text []byte) error {
 		}
 	}
 	var n [7]int64
-	for i, column := range [...]int{2, 3, 5, 10, 11, 12, 13} {
+	for i, column := range [...]int{2, 3, 5, 11, 12, 13, 14} {
 		if len(c[column]) == 0 {
 			continue
 		}

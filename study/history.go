@@ -175,3 +175,12 @@ func HistoryOf(q *model.WhatIf, p *model.Prediction, rows AttemptList) *workload
 type AttemptList []workload.Attempt
 
 func (a *AttemptList) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
+
+// OfferList collects offers.
+type OfferList []model.Offer
+
+func (list *OfferList) Offer(o *model.Offer) {
+	own := *o
+	own.Asked = slices.Clone(o.Asked)
+	*list = append(*list, own)
+}

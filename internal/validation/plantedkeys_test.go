@@ -346,7 +346,7 @@ func diagnoseKey(t *testing.T, seed uint64) (s keyScore, kept bool) {
 	}
 	name, set := w.write(t, dir, true)
 	out := filepath.Join(dir, "out")
-	runSet(t, name, out, set)
+	runSet(t, name, out, study.Options{Set: set})
 	untested, err := diagnosis.Diagnose([]string{out}, diagnosis.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -384,9 +384,10 @@ type keyScore struct {
 }
 
 // runSet simulates a scenario with settings into a folder.
-func runSet(t *testing.T, name, out string, set []string) {
+func runSet(t *testing.T, name, out string, o study.Options) {
 	t.Helper()
-	s, err := study.Open(name, study.Options{Seed: 1, Set: set})
+	o.Seed = 1
+	s, err := study.Open(name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,7 +404,7 @@ func runSet(t *testing.T, name, out string, set []string) {
 		t.Fatal(err)
 	}
 	arguments := []string{"run", name, "--seed=1"}
-	for _, v := range set {
+	for _, v := range o.Set {
 		arguments = append(arguments, "--set="+v)
 	}
 	m, err := s.Manifest(resultdir.Build{}, arguments)

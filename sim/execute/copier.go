@@ -95,5 +95,5 @@ func (c *copier) move(t *thread, s *taskplan.Step) {
 	t.from = c.host
 	nic := c.hardware.nodes[c.node].nic
 	c.flow.Hops = c.hardware.transfer(c.flow.Hops[:0], c.host, c.node, nic)
-	c.hardware.net.Start(&c.flow, s.Work/nic)
+	c.start(s.Work / nic)
 }

@@ -29,13 +29,14 @@ type pageCache struct {
 }
 
 // cacheWriter is a writer into the page cache.
-type cacheWriter interface{ entered() }
+type cacheWriter interface{ entered(*put) }
 
 // put is a write on its way into memory.
 type put struct {
-	of   cacheWriter
-	onto *disk
-	left float64 // bytes that still wait for space
+	of    cacheWriter
+	onto  *disk
+	left  float64 // bytes that still wait for space
+	bytes float64 // all of it
 }
 
 // writeBack is the single stream that writes the data of a cache to a disk.
@@ -94,7 +95,7 @@ func (c *pageCache) admit() {
 		if w.left > 0 {
 			c.queue = append(c.queue, w)
 		} else {
-			w.of.entered()
+			w.of.entered(w)
 		}
 	}
 }

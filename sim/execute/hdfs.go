@@ -17,7 +17,7 @@ func (t *thread) readBlock(from int32, d *disk, bytes, warm float64) {
 		t.flow.Hops = station.Through(t.flow.Hops, d.Link, 1-warm)
 	}
 	t.flow.Hops = t.hardware.transfer(t.flow.Hops, from, t.node, d.read)
-	t.hardware.net.Start(&t.flow, bytes/d.read)
+	t.start(bytes / d.read)
 }
 
 // writeBlocks writes to HDFS.
@@ -53,7 +53,7 @@ func (t *thread) writeBlock() {
 		t.writeThrough(bytes, first.write)
 		return
 	}
-	t.hardware.net.Start(&t.flow, bytes/first.write)
+	t.start(bytes / first.write)
 }
 
 // onto adds a disk to the path of a write. If the disk has a page cache, it

@@ -2,11 +2,12 @@ package execute
 
 import (
 	"fmt"
-	"slices"
+	"math"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/station"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -16,19 +17,84 @@ type spanTrace struct {
 	to       model.SpanRecorder
 	hardware *hardware
 	usual    *model.Machine // whose devices are nominal
-	disks    []string       // names by index
+	links    map[*station.Link]tracedLink
 	span     model.Span
+}
+
+// tracedLink is a link as spans name it.
+type tracedLink struct {
+	name        string
+	node        int32 // -1: of a rack
+	of          string
+	read, write float64 // seconds on a usual device for a unit of work
+}
+
+// limited is a part of a step that one link limits.
+type limited struct {
+	link  *station.Link // nil: none
+	until engine.Time
+	own   float64 // seconds of its work alone on a usual device, or on what limits it then
+	moved float64 // seconds of the flow
 }
 
 // Trace implements Execution.
 func (d *devices) Trace(to model.SpanRecorder) {
-	t := &spanTrace{to: to, hardware: d.hardware, usual: &d.cluster.Machines[d.cluster.UsualMachine()]}
-	for i := range d.hardware.nodes {
-		for n := len(t.disks); n < len(d.hardware.nodes[i].disks); n++ {
-			t.disks = append(t.disks, fmt.Sprintf("disk%d", n))
+	h := d.hardware
+	t := &spanTrace{to: to, hardware: h, usual: &d.cluster.Machines[d.cluster.UsualMachine()], links: map[*station.Link]tracedLink{}}
+	for i := range h.nodes {
+		n, name := &h.nodes[i], d.cluster.Nodes[i].Name
+		for k, disk := range n.disks {
+			usual := t.usual.Disks[min(k, len(t.usual.Disks)-1)]
+			t.links[disk.Link] = tracedLink{fmt.Sprintf("disk%d", k), int32(i), name, disk.read / usual.Read, disk.write / usual.Write}
+		}
+		t.links[n.up] = tracedLink{"network-out", int32(i), name, 1 / t.usual.NIC, 0}
+		t.links[n.down] = tracedLink{"network-in", int32(i), name, 1 / t.usual.NIC, 0}
+	}
+	for i, r := range h.racks {
+		if r.up != nil {
+			t.links[r.up] = tracedLink{"uplink-out", -1, d.cluster.Racks[i], 1 / t.usual.Uplink, 0}
+			t.links[r.down] = tracedLink{"uplink-in", -1, d.cluster.Racks[i], 1 / t.usual.Uplink, 0}
 		}
 	}
-	d.hardware.trace = t
+	h.trace, h.net.Watch = t, t.limit
+}
+
+// limit notes what has limited a flow of a thread since the last time.
+func (t *spanTrace) limit(f *station.Flow) {
+	of, ok := f.Receiver.(*thread)
+	if !ok {
+		return // the page cache writes
+	}
+	left := f.Left()
+	moved := max(0, of.unmoved-left)
+	of.unmoved = left
+	now := t.hardware.eng.Now()
+	part := limited{until: now, moved: moved}
+	if h, still := f.Limit(); h != nil {
+		link := t.links[h.Link]
+		unit := link.read
+		if h.IsWrite() {
+			unit = link.write
+		}
+		part.link, part.own = h.Link, max(moved*h.Cost*unit, still*(now-of.marked).Duration().Seconds())
+	}
+	of.marked = now
+	of.limit(part)
+}
+
+// cached notes that a write has waited for the page cache of a disk.
+func (t *spanTrace) cached(of *thread, p *put) {
+	of.limit(limited{p.onto.Link, t.hardware.eng.Now(), p.bytes / p.onto.write * t.links[p.onto.Link].write, 0})
+}
+
+// limit adds a part to the present step.
+func (t *thread) limit(part limited) {
+	if n := len(t.limits); n > 0 && (t.limits[n-1].link == part.link || t.limits[n-1].until == part.until) {
+		last := &t.limits[n-1]
+		last.until, last.own, last.moved = part.until, last.own+part.own, last.moved+part.moved
+		return
+	}
+	t.limits = append(t.limits, part)
 }
 
 // of begins a span of an attempt that ends now.
@@ -68,36 +134,48 @@ func (t *spanTrace) bounds(a *Attempt, commits engine.Time) {
 	}
 }
 
-// step reports a step of a thread that ends now.
-func (t *spanTrace) step(of *thread, s *taskplan.Step, begin engine.Time) {
+// computed reports a step of a thread that used a core until now.
+func (t *spanTrace) computed(of *thread, s *taskplan.Step) {
 	a, kind, copier := of.of.traced(of)
-	span := t.of(a, kind, begin)
+	span := t.of(a, kind, of.began[0])
 	if span.End == span.Begin {
 		return
 	}
-	span.Copier, span.Phase = copier, s.Phase
-	machine := &t.hardware.cluster.Machines[t.hardware.cluster.Nodes[of.node].Machine]
-	own := 0.0
-	switch s.Resource {
-	case taskplan.CPU:
-		span.Device, own = "cpu", s.Work/1e9*machine.Speed/t.usual.Speed
-	case taskplan.Network:
-		span.Device, own = "network-in", s.Work/t.usual.NIC
-	default:
-		at := slices.Index(t.hardware.nodes[of.from].disks, of.disk)
-		span.Device = t.disks[at]
-		usual := t.usual.Disks[min(at, len(t.usual.Disks)-1)]
-		own = s.Work / usual.Read
-		if s.Resource == taskplan.HDFSWrite || s.Resource == taskplan.LocalWrite {
-			own = s.Work / usual.Write
-		}
+	speed := t.hardware.cluster.Machines[t.hardware.cluster.Nodes[of.node].Machine].Speed
+	span.Copier, span.Phase, span.Device, span.Own = copier, s.Phase, "cpu", workload.Seconds(s.Work/1e9*speed/t.usual.Speed)
+	t.to.Span(span)
+}
+
+// moved reports a step of a thread that read, wrote or fetched until now, a span for
+// each part that one device has limited.
+func (t *spanTrace) moved(of *thread, s *taskplan.Step) {
+	begin, left, units := of.began[1], int64(s.Work), 0.0
+	for i := range of.limits {
+		units += of.limits[i].moved
 	}
-	if s.Resource != taskplan.CPU {
-		span.Bytes = int64(s.Work)
+	for i := range of.limits {
+		part := &of.limits[i]
+		a, kind, copier := of.of.traced(of)
+		span := t.of(a, kind, begin)
+		if span.End = part.until.Duration(); span.End == span.Begin {
+			continue
+		}
+		begin = part.until
+		span.Copier, span.Phase = copier, s.Phase
+		if link := t.links[part.link]; part.link != nil {
+			span.Device, span.Own = link.name, workload.Seconds(part.own)
+			if link.node != of.node {
+				span.DeviceOf = link.of
+			}
+		}
 		if of.from >= 0 && of.from != of.node {
 			span.FromNode = t.hardware.cluster.Nodes[of.from].Name
 		}
+		span.Bytes = left
+		if i < len(of.limits)-1 {
+			span.Bytes = min(left, int64(s.Work*part.moved/max(units, math.SmallestNonzeroFloat64)))
+		}
+		left -= span.Bytes
+		t.to.Span(span)
 	}
-	span.Own = workload.Seconds(own)
-	t.to.Span(span)
 }

@@ -33,7 +33,10 @@ type thread struct {
 	draw     rand.PCG
 	writing  writing
 
-	began [2]engine.Time // step that is computed and step that moves, in a traced run
+	began   [2]engine.Time // step that is computed and step that moves, in a traced run
+	limits  []limited      // what has limited the step that moves, likewise
+	unmoved float64        // by the flow, when that was noted
+	marked  engine.Time    // when it was
 }
 
 // stepper is the owner of a thread.
@@ -72,11 +75,17 @@ func (t *thread) compute() {
 func (t *thread) move() {
 	for t.moving++; t.moving < len(t.steps); t.moving++ {
 		if s := &t.steps[t.moving]; s.Resource != taskplan.CPU {
-			t.began[1], t.from = t.hardware.eng.Now(), t.node
+			t.began[1], t.from, t.limits = t.hardware.eng.Now(), t.node, t.limits[:0]
 			t.of.move(t, s)
 			return
 		}
 	}
+}
+
+// start begins the flow, whose hops are set, with an amount in seconds of its first hop.
+func (t *thread) start(seconds float64) {
+	t.unmoved, t.marked = seconds, t.hardware.eng.Now()
+	t.hardware.net.Start(&t.flow, seconds)
 }
 
 // phase returns the phase of the step that is computed, or else of the one that
@@ -91,7 +100,7 @@ func (t *thread) phase() workload.Phase {
 // Served implements station.Visitor.
 func (t *thread) Served(*station.Visit) {
 	if trace := t.hardware.trace; trace != nil {
-		trace.step(t, &t.steps[t.computing], t.began[0])
+		trace.computed(t, &t.steps[t.computing])
 	}
 	t.compute()
 	t.next()
@@ -107,7 +116,7 @@ func (t *thread) Received(*station.Flow) {
 		return
 	}
 	if trace := t.hardware.trace; trace != nil {
-		trace.step(t, &t.steps[t.moving], t.began[1])
+		trace.moved(t, &t.steps[t.moving])
 	}
 	t.move()
 	t.next()
@@ -156,7 +165,7 @@ func (t *thread) local(s *taskplan.Step) {
 	default:
 		t.flow.Hops = station.Through(t.flow.Hops, d.Link, 1)
 	}
-	t.hardware.net.Start(&t.flow, bytes/rate)
+	t.start(bytes / rate)
 }
 
 // remaining returns the seconds that the present steps would still take without
@@ -180,10 +189,12 @@ func (t *thread) remaining(c taskplan.Cost) float64 {
 
 func (t *thread) cancel() {
 	if trace := t.hardware.trace; trace != nil {
-		for i, at := range [...]int{t.computing, t.moving} {
-			if at < len(t.steps) {
-				trace.step(t, &t.steps[at], t.began[i])
-			}
+		if t.computing < len(t.steps) {
+			trace.computed(t, &t.steps[t.computing])
+		}
+		if t.moving < len(t.steps) {
+			trace.limit(&t.flow)
+			trace.moved(t, &t.steps[t.moving])
 		}
 		t.steps = nil
 	}

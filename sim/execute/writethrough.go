@@ -14,7 +14,7 @@ func (t *thread) send() {
 		w.part = min(w.rest, pipelineWindow)
 	}
 	w.rest -= w.part
-	t.hardware.net.Start(&t.flow, w.part/w.rate)
+	t.start(w.part / w.rate)
 }
 
 // arrive adds a part, and reports whether the write is over.
@@ -25,7 +25,7 @@ func (t *thread) arrive() bool {
 	if w.waiting == 0 && w.arrived > 0 {
 		w.puts = w.puts[:0]
 		for _, d := range w.onto {
-			w.puts = append(w.puts, put{t, d, w.arrived})
+			w.puts = append(w.puts, put{t, d, w.arrived, w.arrived})
 		}
 		w.arrived = 0
 		for i := range w.puts {
@@ -46,10 +46,13 @@ func (t *thread) arrive() bool {
 }
 
 // entered records that one of the puts is in memory.
-func (t *thread) entered() {
+func (t *thread) entered(p *put) {
 	w := &t.writing
 	if w.waiting--; w.waiting == 0 && w.part == 0 {
-		t.hardware.net.Start(&t.flow, 0)
+		if trace := t.hardware.trace; trace != nil {
+			trace.cached(t, p)
+		}
+		t.start(0)
 	}
 }
 

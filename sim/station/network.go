@@ -27,6 +27,9 @@ type Network struct {
 	// A level may then be wrong by twice that fraction; ends are far less (TestSlack).
 	Slack float64
 
+	// Watch, if set, is called before another link limits a flow, and when a flow ends.
+	Watch func(*Flow)
+
 	eng       *engine.Engine
 	timer     engine.Timer // the instant must be settled
 	unsettled bool
@@ -246,6 +249,42 @@ func (f *Flow) Rate() float64 {
 	return f.on.rate * f.speed
 }
 
+// Limit returns the hop that limits an active flow, nil if no link does, and the part
+// of its time that the flow would still need if that link had no limit and all else
+// stayed. Of a route the limit is the trunk with the lowest level.
+func (f *Flow) Limit() (limit *Hop, still float64) {
+	if f.was == none || f.was == nowhere {
+		return nil, 0
+	}
+	for i := range f.Hops {
+		h := &f.Hops[i]
+		if int32(i) == f.was || f.was == byRoute && h.slot == none && (limit == nil || h.Link.level < limit.Link.level) {
+			limit = h
+		}
+	}
+	if limit == nil || f.on == nil {
+		return limit, 0
+	}
+	level, next := f.on.rate, math.Inf(1)
+	for i := range f.Hops {
+		h := &f.Hops[i]
+		other := h.Link.level
+		if left := -h.Link.excess; math.IsInf(other, 1) && left >= 0 { // what it has left is for this flow
+			other = level + left/(h.Cost*f.weight)
+		}
+		if h != limit {
+			next = min(next, other)
+		}
+	}
+	if !(level < next) {
+		return limit, 1
+	}
+	return limit, level / next
+}
+
+// IsWrite reports whether the flow writes to the link, a disk.
+func (h *Hop) IsWrite() bool { return h.write }
+
 // Flows returns the number of flows on the link.
 func (l *Link) Flows() int { return int(l.flows) }
 
@@ -414,6 +453,9 @@ func (f *Flow) due() {
 func (f *Flow) depart(left float64) {
 	n := f.net
 	if f.on != nil {
+		if n.Watch != nil {
+			n.Watch(f)
+		}
 		f.on.exit(&f.place)
 		n.expire(f.on)
 	}
@@ -502,6 +544,9 @@ func (f *Flow) bind() {
 	}
 	left := f.Left()
 	if f.on != nil {
+		if f.net.Watch != nil {
+			f.net.Watch(f)
+		}
 		f.on.exit(&f.place)
 		f.net.expire(f.on)
 	}

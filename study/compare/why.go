@@ -110,7 +110,7 @@ type whyRun struct {
 	question   *model.WhatIf
 	prediction model.Prediction
 	rows       study.AttemptList
-	offers     offers
+	offers     study.OfferList
 }
 
 // Explain simulates two scenarios in pairs with the same seeds and compares
@@ -294,15 +294,6 @@ func otherLaunch(pair *[2]whyRun, job string) *OtherLaunch {
 		}
 	}
 	return nil
-}
-
-// offers collects the offers of a run.
-type offers []model.Offer
-
-func (list *offers) Offer(o *model.Offer) {
-	own := *o
-	own.Asked = slices.Clone(o.Asked)
-	*list = append(*list, own)
 }
 
 // launchesOf lists what an offer launched, of one job or of all.

@@ -137,6 +137,9 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 	}
 	done.Question, done.On = in.Question, k.On != ""
 	if k.Verify && in.Question != nil {
+		if k.On == "" {
+			retrace(&in)
+		}
 		measured := options.Verify.Measured
 		options.Verify = diagnose.DefaultVerification(sim.Simulator{})
 		options.Verify.Measured, options.Verify.Workers, options.Verify.Without, options.Verify.Budget = measured, k.Workers, k.Without, k.Budget
@@ -156,6 +159,38 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 	}
 	return done, nil
 }
+
+// mostRetraced is the largest number of tasks of a run that is simulated again for its
+// trace.
+const mostRetraced = 20_000
+
+// retrace gives a simulated run what it did not record, by simulating it again: offers
+// for which slots were free and, at fidelity device, what threads did.
+func retrace(in *diagnose.Input) {
+	q := *in.Question
+	if q.Tasks() > mostRetraced || q.YARN != nil {
+		return
+	}
+	if in.Spans == nil && q.Fidelity == model.Device {
+		in.Spans = func(yield func(*model.Span) bool) {
+			_, _ = sim.Simulator{Spans: &spanner{yield: yield}}.Predict(q) // a run that fails has the spans up to then
+		}
+	}
+	if len(in.Offers) == 0 {
+		var list study.OfferList
+		if _, err := (sim.Simulator{Tracer: &list}).Predict(q); err == nil {
+			in.Offers = list
+		}
+	}
+}
+
+// spanner passes spans on until it is enough.
+type spanner struct {
+	yield func(*model.Span) bool
+	over  bool
+}
+
+func (s *spanner) Span(span *model.Span) { s.over = s.over || !s.yield(span) }
 
 // attemptsIn lists the attempts of a history.
 func attemptsIn(h *workload.History) iter.Seq[*workload.Attempt] {
@@ -466,12 +501,8 @@ func readOffers(name string) ([]model.Offer, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var offers []model.Offer
-	err = results.ReadOffers(bufio.NewReaderSize(f, 1<<18), name, func(o *model.Offer) {
-		own := *o
-		own.Asked = slices.Clone(o.Asked)
-		offers = append(offers, own)
-	})
+	var offers study.OfferList
+	err = results.ReadOffers(bufio.NewReaderSize(f, 1<<18), name, offers.Offer)
 	return offers, err
 }
 
