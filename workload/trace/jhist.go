@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -362,15 +361,9 @@ func (n *jsonNumber) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	case 'n':
 		return nil
 	case '0':
-		if n.v, err = strconv.ParseInt(string(raw), 10, 64); err != nil {
-			f, err := strconv.ParseFloat(string(raw), 64)
-			if err != nil || f < -1<<63 || f >= 1<<63 {
-				return fmt.Errorf("%s: want a whole number", raw)
-			}
-			n.v = int64(f)
-		}
-		n.set = true
-		return nil
+		n.v, err = wholeNumber(raw)
+		n.set = err == nil
+		return err
 	}
 	return fmt.Errorf("%.40s: want a number", raw)
 }

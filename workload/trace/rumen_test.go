@@ -129,14 +129,14 @@ func TestRumenPieces(t *testing.T) {
 // TestRumenSyntax: what is no JSON is told, with what was found.
 func TestRumenSyntax(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a":1,}`: "before the end of an object", `{"a":[1,]}`: "before the end of a list", `{"a" 1}`: "expecting ':'", `{"a":1 "b":2}`: "expecting ',' or '}'",
-		`{"a":[1 2]}`: "expecting ',' or ']'", `{"a":tru}`: "within literal true", `{"a":01}`: "after object value", `{"a":-}`: "within number", `{"a":1.}`: "within number",
-		`{"a":1e}`: "within number", `{"a":"\x"}`: "escape sequence", `{"a":"\u12g4"}`: "escape sequence", "{\"a\":\"\t\"}": "within string", `{"a":%}`: "'%' at start of value",
-		`{1:2}`: "name of a member", `{"a":1`: "unexpected EOF", `{"a":"x`: "unexpected EOF", `{"jobID":5}`: "jobID: found a number: want text",
+		`{"a":1,}`: "invalid character ',' at start of value", `{"a":[1,]}`: "invalid character ',' at start of value", `{"a" 1}`: "expecting ':'", `{"a":1 "b":2}`: "expecting ',' or '}'",
+		`{"a":[1 2]}`: "expecting ',' or ']'", `{"a":tru}`: "in literal true", `{"a":01}`: "after object value", `{"a":-}`: "in number", `{"a":1.}`: "in number",
+		`{"a":1e}`: "in number", `{"a":"\x"}`: "escape sequence", `{"a":"\u12g4"}`: "escape sequence", "{\"a\":\"\t\"}": "in string", `{"a":%}`: "'%' at start of value",
+		`{1:2}`: "object member name must be a string", `{"a":1`: "unexpected EOF", `{"a":"x`: "unexpected EOF", `{"jobID":5}`: "jobID: found a number: want text",
 		`{"totalMaps":"5"}`: "totalMaps: found text: want a number", `{"totalMaps":1e99}`: "totalMaps: 1e99: want a whole number", `{"mapTasks":{}}`: "mapTasks: found an object: want a list",
 		`{"mapTasks":[5]}`: "found a number: want an object", `{"jobProperties":{"k":[]}}`: "k: found a list: want text", `[1]`: "found a list: want an object",
 		`{"mapTasks":[{"preferredLocations":[{"layers":[null]}]}]}`: "want text", "{\"a\":\xff}": `'\xff' at start of value`,
-		`{"a":` + strings.Repeat("[", maxDepth+1): "max depth",
+		`{"a":` + strings.Repeat("[", 10_001): "max depth",
 	} {
 		h := readBytesOf(t, text)
 		if len(h.Jobs) > 0 || len(h.Problems) == 0 || !strings.Contains(h.Problems[0].What, want) {

@@ -42,32 +42,21 @@ func (c *collector) readTopology(s *source) error {
 }
 
 func (n *loggedTopology) read(in *jsonScanner) error {
-	if some, err := in.open('{'); !some {
-		return err
-	}
-	for {
-		name, ok, err := in.member()
-		if !ok {
-			return err
-		}
+	return in.object(func(name []byte) error {
 		switch string(name) {
 		case "name":
-			var text []byte
-			text, err = in.string()
+			text, err := in.string()
 			n.name = string(text)
+			return err
 		case "children":
 			n.children = nil
-			err = in.list(func() error {
+			return in.list(func() error {
 				n.children = append(n.children, loggedTopology{})
 				return n.children[len(n.children)-1].read(in)
 			})
-		default:
-			err = in.skip()
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return in.skip()
+	})
 }
 
 // hang adds the hosts below a node of the topology.
