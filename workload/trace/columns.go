@@ -174,7 +174,7 @@ func attemptSetter(name string) cellSetter[*attemptCells] {
 		}
 	}
 	counter := strings.ToUpper(name)
-	if unit != 0 || counterField(&workload.TaskCounters{}, workload.Map, counter) == nil && counterField(&workload.TaskCounters{}, workload.Reduce, counter) == nil {
+	if unit != 0 || counterOf[counter] == nil {
 		return nil
 	}
 	return func(r *attemptCells, text string) {
@@ -230,7 +230,7 @@ func jobSetter(name string) cellSetter[*jobCells] {
 	if at := jobTimes[base]; at != nil && unit != 0 {
 		return func(r *jobCells, text string) { *at(r.j) = r.instant(name, text, unit) }
 	}
-	if total := strings.ToUpper(name); knowsTotal(total) {
+	if total := strings.ToUpper(name); jobCounterOf[total] != nil || counterOf[total] != nil {
 		return func(r *jobCells, text string) { takeTotal(&r.j.Totals, total, r.count(name, text)) }
 	}
 	return nil

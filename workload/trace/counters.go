@@ -9,126 +9,226 @@ import (
 
 // Counter names of Hadoop: Task.Counter and FileSystemCounters (0.20, 1.x),
 // TaskCounter, FileSystemCounter and File{Input,Output}FormatCounter (0.21 and
-// later), JobInProgress.Counter and JobCounter.
+// later), JobInProgress.Counter and JobCounter. Readers and writers of all
+// formats take them from the tables below.
 
-// takeCounter stores a counter of a task of kind k. For sums over a job's tasks k may
-// be either. It reports whether the name is known.
-func takeCounter(c *workload.TaskCounters, k workload.Kind, name string, v int64) bool {
-	field := counterField(c, k, name)
-	if field == nil {
-		return false
+// counter is a counter of tasks.
+type counter struct {
+	name, display string
+	only          tasksCounted
+	shared        bool // maps and reduces count it under two names, in one field
+	not           generation
+	field         func(*workload.TaskCounters) *int64
+}
+
+// tasksCounted are the tasks that have a counter.
+type tasksCounted uint8
+
+const (
+	ofAll tasksCounted = iota
+	ofMaps
+	ofReduces
+)
+
+// generation is one that does not write a counter.
+type generation uint8
+
+const (
+	mrv1 generation = 1 + iota
+	mrv2
+)
+
+var fileSystemCounters = []counter{
+	{name: "FILE_BYTES_READ", display: "FILE: Number of bytes read", field: func(c *workload.TaskCounters) *int64 { return &c.LocalReadBytes }},
+	{name: "FILE_BYTES_WRITTEN", display: "FILE: Number of bytes written", field: func(c *workload.TaskCounters) *int64 { return &c.LocalWriteBytes }},
+	{name: "HDFS_BYTES_READ", display: "HDFS: Number of bytes read", field: func(c *workload.TaskCounters) *int64 { return &c.HDFSReadBytes }},
+	{name: "HDFS_BYTES_WRITTEN", display: "HDFS: Number of bytes written", field: func(c *workload.TaskCounters) *int64 { return &c.HDFSWriteBytes }},
+}
+
+var taskCounters = []counter{
+	{name: "MAP_INPUT_RECORDS", display: "Map input records", only: ofMaps, shared: true, field: func(c *workload.TaskCounters) *int64 { return &c.InRecords }},
+	{name: "MAP_INPUT_BYTES", display: "Map input bytes", only: ofMaps, shared: true, not: mrv2, field: func(c *workload.TaskCounters) *int64 { return &c.InBytes }},
+	{name: "MAP_OUTPUT_RECORDS", display: "Map output records", only: ofMaps, shared: true, field: func(c *workload.TaskCounters) *int64 { return &c.OutRecords }},
+	{name: "MAP_OUTPUT_BYTES", display: "Map output bytes", only: ofMaps, shared: true, field: func(c *workload.TaskCounters) *int64 { return &c.OutBytes }},
+	{name: "MAP_OUTPUT_MATERIALIZED_BYTES", display: "Map output materialized bytes", only: ofMaps, field: func(c *workload.TaskCounters) *int64 { return &c.MaterializedBytes }},
+	{name: "COMBINE_INPUT_RECORDS", display: "Combine input records", field: func(c *workload.TaskCounters) *int64 { return &c.CombineInRecords }},
+	{name: "COMBINE_OUTPUT_RECORDS", display: "Combine output records", field: func(c *workload.TaskCounters) *int64 { return &c.CombineOutRecords }},
+	{name: "REDUCE_INPUT_GROUPS", display: "Reduce input groups", only: ofReduces, field: func(c *workload.TaskCounters) *int64 { return &c.More.InGroups }},
+	{name: "REDUCE_SHUFFLE_BYTES", display: "Reduce shuffle bytes", only: ofReduces, field: func(c *workload.TaskCounters) *int64 { return &c.ShuffleBytes }},
+	{name: "REDUCE_INPUT_RECORDS", display: "Reduce input records", only: ofReduces, shared: true, field: func(c *workload.TaskCounters) *int64 { return &c.InRecords }},
+	{name: "REDUCE_OUTPUT_RECORDS", display: "Reduce output records", only: ofReduces, shared: true, field: func(c *workload.TaskCounters) *int64 { return &c.OutRecords }},
+	{name: "SPILLED_RECORDS", display: "Spilled Records", field: func(c *workload.TaskCounters) *int64 { return &c.SpilledRecords }},
+	{name: "GC_TIME_MILLIS", display: "GC time elapsed (ms)", not: mrv1, field: func(c *workload.TaskCounters) *int64 { return &c.More.GCMillis }},
+	{name: "CPU_MILLISECONDS", display: "CPU time spent (ms)", field: func(c *workload.TaskCounters) *int64 { return &c.CPUMillis }},
+	{name: "PHYSICAL_MEMORY_BYTES", display: "Physical memory (bytes) snapshot", field: func(c *workload.TaskCounters) *int64 { return &c.More.PhysicalBytes }},
+	{name: "VIRTUAL_MEMORY_BYTES", display: "Virtual memory (bytes) snapshot", field: func(c *workload.TaskCounters) *int64 { return &c.More.VirtualBytes }},
+	{name: "COMMITTED_HEAP_BYTES", display: "Total committed heap usage (bytes)", field: func(c *workload.TaskCounters) *int64 { return &c.More.HeapBytes }},
+}
+
+// formatCounters count the input and the output as their formats do.
+var formatCounters = []counter{
+	{name: "BYTES_READ", display: "Bytes Read", only: ofMaps, shared: true, not: mrv1, field: func(c *workload.TaskCounters) *int64 { return &c.InBytes }},
+	{name: "BYTES_WRITTEN", display: "Bytes Written", only: ofReduces, shared: true, field: func(c *workload.TaskCounters) *int64 { return &c.OutBytes }},
+}
+
+var jobCounters = []struct {
+	name, display string
+	field         func(*workload.JobTotals) *int64
+}{
+	{"NUM_FAILED_MAPS", "Failed map tasks", func(t *workload.JobTotals) *int64 { return &t.FailedMaps }},
+	{"NUM_FAILED_REDUCES", "Failed reduce tasks", func(t *workload.JobTotals) *int64 { return &t.FailedReduces }},
+	{"TOTAL_LAUNCHED_MAPS", "Launched map tasks", func(t *workload.JobTotals) *int64 { return &t.LaunchedMaps }},
+	{"TOTAL_LAUNCHED_REDUCES", "Launched reduce tasks", func(t *workload.JobTotals) *int64 { return &t.LaunchedReduces }},
+	{"DATA_LOCAL_MAPS", "Data-local map tasks", func(t *workload.JobTotals) *int64 { return &t.NodeLocalMaps }},
+	{"RACK_LOCAL_MAPS", "Rack-local map tasks", func(t *workload.JobTotals) *int64 { return &t.RackLocalMaps }},
+	{"OTHER_LOCAL_MAPS", "Other local map tasks", func(t *workload.JobTotals) *int64 { return &t.OffRackMaps }},
+	{"SLOTS_MILLIS_MAPS", "SLOTS_MILLIS_MAPS", func(t *workload.JobTotals) *int64 { return &t.SlotMillisMaps }},
+	{"SLOTS_MILLIS_REDUCES", "SLOTS_MILLIS_REDUCES", func(t *workload.JobTotals) *int64 { return &t.SlotMillisReduces }},
+}
+
+var (
+	counterOf    = make(map[string]*counter)
+	jobCounterOf = make(map[string]func(*workload.JobTotals) *int64)
+	// oldCounters gives the names of 0.18, where a counter is written as
+	// group.display name:value.
+	oldCounters = map[string]string{
+		"File Systems.HDFS bytes read":     "HDFS_BYTES_READ",
+		"File Systems.HDFS bytes written":  "HDFS_BYTES_WRITTEN",
+		"File Systems.Local bytes read":    "FILE_BYTES_READ",
+		"File Systems.Local bytes written": "FILE_BYTES_WRITTEN",
 	}
-	switch {
-	case (name == "BYTES_READ" || name == "BYTES_WRITTEN") && *field != workload.Unknown: // the task's own counter takes precedence
-	default:
+)
+
+func init() {
+	for _, table := range [][]counter{fileSystemCounters, taskCounters, formatCounters} {
+		for i := range table {
+			counterOf[table[i].name] = &table[i]
+		}
+	}
+	for _, n := range taskCounters {
+		oldCounters["Map-Reduce Framework."+n.display] = n.name
+	}
+	for _, n := range jobCounters {
+		jobCounterOf[n.name] = n.field
+		oldCounters["Job Counters ."+n.display] = n.name
+	}
+}
+
+// counterField returns the field of a counter in those of a task of kind k; nil if
+// there is none.
+func counterField(c *workload.TaskCounters, k workload.Kind, name string) *int64 {
+	n := counterOf[name]
+	if n == nil || n.shared && !n.countedBy(k) {
+		return nil
+	}
+	return n.field(c)
+}
+
+func (n *counter) countedBy(k workload.Kind) bool {
+	return n.only == ofAll || (n.only == ofMaps) == (k == workload.Map)
+}
+
+// takeCounter stores a counter of a task of kind k.
+func takeCounter(c *workload.TaskCounters, k workload.Kind, name string, v int64) {
+	field := counterField(c, k, name)
+	ofFormat := name == "BYTES_READ" || name == "BYTES_WRITTEN" // the task's own counter takes precedence
+	if field != nil && !(ofFormat && *field != workload.Unknown) {
 		*field = v
 	}
-	return true
 }
 
-func counterField(c *workload.TaskCounters, k workload.Kind, name string) *int64 {
-	switch name {
-	case "HDFS_BYTES_READ":
-		return &c.HDFSReadBytes
-	case "HDFS_BYTES_WRITTEN":
-		return &c.HDFSWriteBytes
-	case "FILE_BYTES_READ":
-		return &c.LocalReadBytes
-	case "FILE_BYTES_WRITTEN":
-		return &c.LocalWriteBytes
-	case "SPILLED_RECORDS":
-		return &c.SpilledRecords
-	case "REDUCE_SHUFFLE_BYTES":
-		return &c.ShuffleBytes
-	case "COMBINE_INPUT_RECORDS":
-		return &c.CombineInRecords
-	case "COMBINE_OUTPUT_RECORDS":
-		return &c.CombineOutRecords
-	case "REDUCE_INPUT_GROUPS":
-		return &c.More.InGroups
-	case "MAP_OUTPUT_MATERIALIZED_BYTES":
-		return &c.MaterializedBytes
-	case "CPU_MILLISECONDS":
-		return &c.CPUMillis
-	case "GC_TIME_MILLIS":
-		return &c.More.GCMillis
-	case "PHYSICAL_MEMORY_BYTES":
-		return &c.More.PhysicalBytes
-	case "VIRTUAL_MEMORY_BYTES":
-		return &c.More.VirtualBytes
-	case "COMMITTED_HEAP_BYTES":
-		return &c.More.HeapBytes
-	case "MAP_INPUT_RECORDS":
-		return of(k, workload.Map, &c.InRecords)
-	case "MAP_INPUT_BYTES", "BYTES_READ":
-		return of(k, workload.Map, &c.InBytes)
-	case "MAP_OUTPUT_RECORDS":
-		return of(k, workload.Map, &c.OutRecords)
-	case "MAP_OUTPUT_BYTES":
-		return of(k, workload.Map, &c.OutBytes)
-	case "REDUCE_INPUT_RECORDS":
-		return of(k, workload.Reduce, &c.InRecords)
-	case "REDUCE_OUTPUT_RECORDS":
-		return of(k, workload.Reduce, &c.OutRecords)
-	case "BYTES_WRITTEN":
-		return of(k, workload.Reduce, &c.OutBytes)
-	}
-	return nil
-}
-
-func of(k, want workload.Kind, field *int64) *int64 {
-	if k == want {
-		return field
-	}
-	return nil
+// countersOf returns all counters of an attempt.
+func countersOf(a *workload.HistoryAttempt) workload.TaskCounters {
+	return workload.TaskCounters{Counters: a.Counters, More: a.More}
 }
 
 // takeTotal stores a counter of the whole job.
 func takeTotal(t *workload.JobTotals, name string, v int64) {
-	switch name {
-	case "TOTAL_LAUNCHED_MAPS":
-		t.LaunchedMaps = v
-	case "TOTAL_LAUNCHED_REDUCES":
-		t.LaunchedReduces = v
-	case "DATA_LOCAL_MAPS":
-		t.NodeLocalMaps = v
-	case "RACK_LOCAL_MAPS":
-		t.RackLocalMaps = v
-	case "OTHER_LOCAL_MAPS":
-		t.OffRackMaps = v
-	case "NUM_FAILED_MAPS":
-		t.FailedMaps = v
-	case "NUM_FAILED_REDUCES":
-		t.FailedReduces = v
-	case "SLOTS_MILLIS_MAPS":
-		t.SlotMillisMaps = v
-	case "SLOTS_MILLIS_REDUCES":
-		t.SlotMillisReduces = v
-	case "REDUCE_SHUFFLE_BYTES", "REDUCE_INPUT_GROUPS":
-		takeCounter(&t.Reduce, workload.Reduce, name, v)
-	case "MAP_OUTPUT_MATERIALIZED_BYTES":
-		takeCounter(&t.Map, workload.Map, name, v)
-	default:
-		if !takeOwnCounter(&t.Map, workload.Map, name, v) && !takeOwnCounter(&t.Reduce, workload.Reduce, name, v) {
-			takeCounter(&t.All, workload.Setup, name, v)
+	if field := jobCounterOf[name]; field != nil {
+		*field(t) = v
+	} else if n := counterOf[name]; n != nil {
+		sums, k := n.sums(t)
+		takeCounter(sums, k, name, v)
+	}
+}
+
+// sums returns the sums over a job's tasks that hold a counter: those of its maps or
+// reduces if only these have it.
+func (n *counter) sums(t *workload.JobTotals) (*workload.TaskCounters, workload.Kind) {
+	switch n.only {
+	case ofMaps:
+		return &t.Map, workload.Map
+	case ofReduces:
+		return &t.Reduce, workload.Reduce
+	}
+	return &t.All, workload.Map
+}
+
+// counterSource gives the value of a counter, or Unknown.
+type counterSource func(*counter) int64
+
+// ofKind takes counters from those of a task of kind k.
+func ofKind(c *workload.TaskCounters, k workload.Kind) counterSource {
+	return func(n *counter) int64 {
+		if !n.countedBy(k) {
+			return workload.Unknown
+		}
+		return *n.field(c)
+	}
+}
+
+// uncounted has no counters.
+func uncounted(*counter) int64 { return workload.Unknown }
+
+// ofAttempt takes counters from an attempt of a task.
+func ofAttempt(a *workload.HistoryAttempt, t *workload.HistoryTask) counterSource {
+	all := countersOf(a)
+	return ofKind(&all, t.SlotKind())
+}
+
+// ofJob takes counters from the sums of a job.
+func ofJob(t *workload.JobTotals) counterSource {
+	return func(n *counter) int64 {
+		sums, _ := n.sums(t)
+		return *n.field(sums)
+	}
+}
+
+// counterGroup is a group of counters as a history shows it: those with a value.
+type counterGroup struct {
+	name, display string
+	counts        []shownCount
+}
+
+type shownCount struct {
+	name, display string
+	v             int64
+}
+
+func (g *counterGroup) add(name, display string, v int64) {
+	if v != workload.Unknown {
+		g.counts = append(g.counts, shownCount{name, display, v})
+	}
+}
+
+// grouped returns the counters of a table that a generation writes.
+func grouped(name, display string, table []counter, g generation, of counterSource) counterGroup {
+	group := counterGroup{name: name, display: display}
+	for i := range table {
+		if n := &table[i]; n.not != g {
+			group.add(n.name, n.display, of(n))
 		}
 	}
+	return group
 }
 
-// knowsTotal reports whether takeTotal stores a counter of that name.
-func knowsTotal(name string) bool {
-	probe := workload.JobTotals{}
-	takeTotal(&probe, name, 1)
-	return probe != workload.JobTotals{}
-}
-
-// takeOwnCounter stores a counter that only tasks of kind k have.
-func takeOwnCounter(c *workload.TaskCounters, k workload.Kind, name string, v int64) bool {
-	other := workload.Reduce
-	if k == workload.Reduce {
-		other = workload.Map
+// ofWhole returns the counters of a job's launches and slots.
+func ofWhole(name string, t *workload.JobTotals) counterGroup {
+	group := counterGroup{name: name, display: "Job Counters "}
+	for _, n := range jobCounters {
+		group.add(n.name, n.display, *n.field(t))
 	}
-	return counterField(c, other, name) == nil && takeCounter(c, k, name, v)
+	return group
 }
 
 // frameworkGroup reports whether counters of this group are Hadoop's own. A
@@ -144,33 +244,6 @@ func frameworkGroup(name string) bool {
 		return true
 	}
 	return false
-}
-
-// oldCounters gives the names of 0.18, where a counter is written as
-// group.display name:value.
-var oldCounters = map[string]string{
-	"File Systems.HDFS bytes read":                "HDFS_BYTES_READ",
-	"File Systems.HDFS bytes written":             "HDFS_BYTES_WRITTEN",
-	"File Systems.Local bytes read":               "FILE_BYTES_READ",
-	"File Systems.Local bytes written":            "FILE_BYTES_WRITTEN",
-	"Map-Reduce Framework.Map input records":      "MAP_INPUT_RECORDS",
-	"Map-Reduce Framework.Map input bytes":        "MAP_INPUT_BYTES",
-	"Map-Reduce Framework.Map output records":     "MAP_OUTPUT_RECORDS",
-	"Map-Reduce Framework.Map output bytes":       "MAP_OUTPUT_BYTES",
-	"Map-Reduce Framework.Combine input records":  "COMBINE_INPUT_RECORDS",
-	"Map-Reduce Framework.Combine output records": "COMBINE_OUTPUT_RECORDS",
-	"Map-Reduce Framework.Reduce input groups":    "REDUCE_INPUT_GROUPS",
-	"Map-Reduce Framework.Reduce shuffle bytes":   "REDUCE_SHUFFLE_BYTES",
-	"Map-Reduce Framework.Reduce input records":   "REDUCE_INPUT_RECORDS",
-	"Map-Reduce Framework.Reduce output records":  "REDUCE_OUTPUT_RECORDS",
-	"Map-Reduce Framework.Spilled Records":        "SPILLED_RECORDS",
-	"Job Counters .Launched map tasks":            "TOTAL_LAUNCHED_MAPS",
-	"Job Counters .Launched reduce tasks":         "TOTAL_LAUNCHED_REDUCES",
-	"Job Counters .Data-local map tasks":          "DATA_LOCAL_MAPS",
-	"Job Counters .Rack-local map tasks":          "RACK_LOCAL_MAPS",
-	"Job Counters .Other local map tasks":         "OTHER_LOCAL_MAPS",
-	"Job Counters .Failed map tasks":              "NUM_FAILED_MAPS",
-	"Job Counters .Failed reduce tasks":           "NUM_FAILED_REDUCES",
 }
 
 // eachCounter calls f for every counter of Hadoop's own groups in a COUNTERS

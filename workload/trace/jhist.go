@@ -330,7 +330,7 @@ func (r *jhistReader) attemptEvent(b *jobBuilder, t *workload.HistoryTask, kind 
 	if s := ev.TaskStatus + ev.Status; s != "" { // a record has one of the two
 		a.State = c.state(line, ev.AttemptID, s)
 	}
-	all := workload.TaskCounters{Counters: a.Counters, More: a.More}
+	all := countersOf(a)
 	for _, n := range ev.Counters {
 		takeCounter(&all, t.SlotKind(), n.name, n.value)
 	}

@@ -338,7 +338,7 @@ func (r *mrv1Reader) taskRecord(line int) {
 }
 
 func (r *mrv1Reader) attemptCounters(line int, t *workload.HistoryTask, a *workload.HistoryAttempt) {
-	all := workload.TaskCounters{Counters: a.Counters, More: a.More}
+	all := countersOf(a)
 	r.counters(line, "COUNTERS", func(name string, v int64) { takeCounter(&all, t.SlotKind(), name, v) })
 	a.Counters, a.More = all.Counters, all.More
 }

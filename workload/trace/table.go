@@ -254,7 +254,7 @@ func (c tableRows) attemptRow(t *table, setters []cellSetter[*attemptCells]) {
 		return
 	}
 	r := attemptCells{
-		table: t, b: b, task: task, a: a, counters: workload.TaskCounters{Counters: a.Counters, More: a.More},
+		table: t, b: b, task: task, a: a, counters: countersOf(a),
 		shuffled: workload.UnknownTime, sorted: workload.UnknownTime,
 	}
 	setCells(t.row, setters, &r)

@@ -286,9 +286,9 @@ func (w *jhistWriter) value(v any) {
 			return
 		}
 		w.object(func() { w.str("string", *v) })
-	case countersOf:
+	case jhCounters:
 		w.counters(v)
-	case *countersOf:
+	case *jhCounters:
 		w.object(func() {
 			w.key(eventNamespace + ".JhCounters")
 			w.counters(*v)
@@ -298,79 +298,46 @@ func (w *jhistWriter) value(v any) {
 	}
 }
 
-// countersOf are counters to write as JhCounters: of a task of a kind, or of a
-// job, whose totals have no kind.
-type countersOf struct {
+// jhCounters are counters to write as JhCounters.
+type jhCounters struct {
 	name string
-	all  *workload.TaskCounters
-	kind workload.Kind
-	job  *workload.JobTotals
+	of   counterSource
+	job  *workload.JobTotals // of a job; nil: of its tasks
 }
 
-func (w *jhistWriter) counters(c countersOf) {
-	group := func(name, display string, counts func(count func(name, display string, v int64))) {
-		var list []func()
-		counts(func(name, display string, v int64) {
-			if v != workload.Unknown {
-				list = append(list, func() {
-					w.object(func() {
-						w.str("name", name)
-						w.str("displayName", display)
-						w.num("value", v)
-					})
-				})
-			}
-		})
-		if len(list) == 0 {
-			return
-		}
-		w.object(func() {
-			w.str("name", name)
-			w.str("displayName", display)
-			w.key("counts")
-			w.list(func() {
-				for _, f := range list {
-					f()
-				}
-			})
-		})
-	}
-	of := counterSource(nil)
+func (w *jhistWriter) counters(c jhCounters) {
+	const hadoop = "org.apache.hadoop.mapreduce."
+	groups := []counterGroup{grouped(hadoop+"FileSystemCounter", "File System Counters", fileSystemCounters, mrv2, c.of)}
 	if c.job != nil {
-		of = ofJob(c.job)
-	} else {
-		of = ofKind(c.all, c.kind)
+		groups = append(groups, ofWhole(hadoop+"JobCounter", c.job))
 	}
-	table := func(names []counterName) func(func(string, string, int64)) {
-		return func(count func(string, string, int64)) {
-			for _, n := range names {
-				if n.mrv2 {
-					count(n.name, n.display, of(n))
-				}
-			}
-		}
+	groups = append(groups, grouped(hadoop+"TaskCounter", "Map-Reduce Framework", taskCounters, mrv2, c.of))
+	if c.job == nil {
+		groups = append(groups,
+			grouped(hadoop+"lib.input.FileInputFormatCounter", "File Input Format Counters ", formatCounters[:1], mrv2, c.of),
+			grouped(hadoop+"lib.output.FileOutputFormatCounter", "File Output Format Counters ", formatCounters[1:], mrv2, c.of))
 	}
 	w.object(func() {
 		w.str("name", c.name)
 		w.key("groups")
 		w.list(func() {
-			group("org.apache.hadoop.mapreduce.FileSystemCounter", "File System Counters", table(fileSystemCounters))
-			if c.job != nil {
-				group("org.apache.hadoop.mapreduce.JobCounter", "Job Counters ", func(count func(string, string, int64)) {
-					for _, n := range jobCounters {
-						count(n.name, n.display, *n.field(c.job))
-					}
-				})
-			}
-			group("org.apache.hadoop.mapreduce.TaskCounter", "Map-Reduce Framework", table(taskCounters))
-			if c.job == nil && c.kind == workload.Map {
-				group("org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter", "File Input Format Counters ", func(count func(string, string, int64)) {
-					count("BYTES_READ", "Bytes Read", c.all.InBytes)
-				})
-			}
-			if c.job == nil && c.kind == workload.Reduce {
-				group("org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter", "File Output Format Counters ", func(count func(string, string, int64)) {
-					count("BYTES_WRITTEN", "Bytes Written", c.all.OutBytes)
+			for _, g := range groups {
+				if len(g.counts) == 0 {
+					continue
+				}
+				w.object(func() {
+					w.str("name", g.name)
+					w.str("displayName", g.display)
+					w.key("counts")
+					w.list(func() {
+						for _, n := range g.counts {
+							w.object(func() {
+								w.str("name", n.name)
+								w.str("displayName", n.display)
+								w.num("value", n.v)
+							})
+						}
+					})
 				})
 			}
 		})
@@ -409,8 +376,8 @@ func (w *jhistWriter) events() {
 	switch j.Outcome {
 	case workload.Succeeded:
 		w.event("JOB_FINISHED", "JobFinished", w.id, w.millis(j.Finish), finished[workload.Map], finished[workload.Reduce], failed[workload.Map], failed[workload.Reduce],
-			countersOf{"TOTAL_COUNTERS", nil, workload.Map, &j.Totals}, countersOf{"MAP_COUNTERS", &j.Totals.Map, workload.Map, nil},
-			countersOf{"REDUCE_COUNTERS", &j.Totals.Reduce, workload.Reduce, nil})
+			jhCounters{"TOTAL_COUNTERS", ofJob(&j.Totals), &j.Totals}, jhCounters{"MAP_COUNTERS", ofKind(&j.Totals.Map, workload.Map), nil},
+			jhCounters{"REDUCE_COUNTERS", ofKind(&j.Totals.Reduce, workload.Reduce), nil})
 	case workload.Failed, workload.Killed:
 		why := &j.Error
 		w.event("JOB_"+j.Outcome.String(), "JobUnsuccessfulCompletion", w.id, w.millis(j.Finish), finished[workload.Map], finished[workload.Reduce], j.Outcome.String(), why)
@@ -456,23 +423,22 @@ func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 	case workload.Succeeded:
 		ends.write = func() {
 			var winner *string
-			counters := workload.UnknownCounters()
+			counters := counterSource(uncounted)
 			if a := t.Winner(); a != nil {
 				name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
-				winner, counters = &name, workload.TaskCounters{Counters: a.Counters, More: a.More}
+				winner, counters = &name, ofAttempt(a, t)
 			}
-			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(finish), "SUCCEEDED", countersOf{"COUNTERS", &counters, t.SlotKind(), nil}, winner)
+			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(finish), "SUCCEEDED", jhCounters{"COUNTERS", counters, nil}, winner)
 		}
 	case workload.Failed, workload.Killed:
 		ends.write = func() {
 			var culprit *string
 			why := ""
-			counters := workload.UnknownCounters()
 			if a := failedDueTo(t); a != nil {
 				name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
 				culprit, why = &name, a.Error
 			}
-			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(finish), why, culprit, t.State.String(), &countersOf{"COUNTERS", &counters, t.SlotKind(), nil})
+			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(finish), why, culprit, t.State.String(), &jhCounters{"COUNTERS", uncounted, nil})
 		}
 	default:
 		return events
@@ -499,7 +465,7 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 	if a.Rack != "" {
 		rack = "/" + a.Rack
 	}
-	counters := countersOf{"COUNTERS", &workload.TaskCounters{Counters: a.Counters, More: a.More}, t.SlotKind(), nil}
+	counters := jhCounters{"COUNTERS", ofAttempt(a, t), nil}
 	progress := workload.ProgressSplits{}
 	if a.Progress != nil {
 		progress = *a.Progress

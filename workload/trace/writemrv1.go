@@ -128,7 +128,7 @@ func (w *mrv1Writer) task(t *workload.HistoryTask, number int) {
 	case workload.Succeeded:
 		counters := ""
 		if a := t.Winner(); a != nil {
-			counters = mrv1Counters(ofKind(&workload.TaskCounters{Counters: a.Counters, More: a.More}, t.SlotKind()), nil)
+			counters = mrv1Counters(ofAttempt(a, t), nil)
 		}
 		w.record("Task", "TASKID", task, "TASK_TYPE", kind, "TASK_STATUS", "SUCCESS", "FINISH_TIME", known(w.millis(finish)), "COUNTERS", counters)
 	case workload.Failed, workload.Killed:
@@ -206,7 +206,7 @@ func (w *mrv1Writer) attempt(a *workload.HistoryAttempt, t *workload.HistoryTask
 			head = append(head, "SHUFFLE_FINISHED", known(w.millis(shuffled)), "SORT_FINISHED", known(w.millis(sorted)))
 		}
 		w.record(record, append(head, "FINISH_TIME", known(w.millis(a.Finish)), "HOSTNAME", host, "STATE_STRING", "",
-			"COUNTERS", mrv1Counters(ofKind(&workload.TaskCounters{Counters: a.Counters, More: a.More}, t.SlotKind()), nil))...)
+			"COUNTERS", mrv1Counters(ofAttempt(a, t), nil))...)
 	case workload.Failed, workload.Killed:
 		w.record(record, append(head, "FINISH_TIME", known(w.millis(a.Finish)), "HOSTNAME", host, "ERROR", a.Error)...)
 	}
@@ -215,46 +215,28 @@ func (w *mrv1Writer) attempt(a *workload.HistoryAttempt, t *workload.HistoryTask
 // mrv1Counters returns counters in compact form:
 // {(group)(display)[(name)(display)(value)]...}.
 func mrv1Counters(of counterSource, job *workload.JobTotals) string {
-	var b strings.Builder
-	group := func(name, display string, counts func(count func(name, display string, v int64))) {
-		began := false
-		counts(func(counter, shown string, v int64) {
-			if v == workload.Unknown {
-				return
-			}
-			if !began {
-				fmt.Fprintf(&b, "{(%s)(%s)", counterEscapes.Replace(name), counterEscapes.Replace(display))
-				began = true
-			}
-			fmt.Fprintf(&b, "[(%s)(%s)(%d)]", counter, counterEscapes.Replace(shown), v)
-		})
-		if began {
-			b.WriteByte('}')
-		}
-	}
+	var groups []counterGroup
 	if job != nil {
-		group("org.apache.hadoop.mapred.JobInProgress$Counter", "Job Counters ", func(count func(string, string, int64)) {
-			for _, n := range jobCounters {
-				count(n.name, n.display, *n.field(job))
-			}
-		})
+		groups = append(groups, ofWhole("org.apache.hadoop.mapred.JobInProgress$Counter", job))
 	}
-	group("FileSystemCounters", "FileSystemCounters", func(count func(string, string, int64)) {
-		for _, n := range fileSystemCounters {
-			count(n.name, n.name, of(n))
-		}
-	})
-	group("org.apache.hadoop.mapred.Task$Counter", "Map-Reduce Framework", func(count func(string, string, int64)) {
-		for _, n := range taskCounters {
-			if n.mrv1 {
-				count(n.name, n.display, of(n))
-			}
-		}
-	})
+	files := grouped("FileSystemCounters", "FileSystemCounters", fileSystemCounters, mrv1, of)
+	for i := range files.counts {
+		files.counts[i].display = files.counts[i].name
+	}
+	groups = append(groups, files, grouped("org.apache.hadoop.mapred.Task$Counter", "Map-Reduce Framework", taskCounters, mrv1, of))
 	if job == nil {
-		group("org.apache.hadoop.mapred.FileOutputFormat$Counter", "File Output Format Counters ", func(count func(string, string, int64)) {
-			count("BYTES_WRITTEN", "Bytes Written", of(bytesWritten))
-		})
+		groups = append(groups, grouped("org.apache.hadoop.mapred.FileOutputFormat$Counter", "File Output Format Counters ", formatCounters, mrv1, of))
+	}
+	var b strings.Builder
+	for _, g := range groups {
+		if len(g.counts) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "{(%s)(%s)", counterEscapes.Replace(g.name), counterEscapes.Replace(g.display))
+		for _, n := range g.counts {
+			fmt.Fprintf(&b, "[(%s)(%s)(%d)]", n.name, counterEscapes.Replace(n.display), n.v)
+		}
+		b.WriteByte('}')
 	}
 	return b.String()
 }

@@ -49,7 +49,7 @@ type total struct {
 func totalsOf(h *workload.History) (list []total) {
 	var all []total
 	for _, n := range slices.Concat(fileSystemCounters, taskCounters) {
-		all = append(all, total{strings.ToLower(n.name), func(t *workload.JobTotals) int64 { return ofJob(t)(n) }})
+		all = append(all, total{strings.ToLower(n.name), func(t *workload.JobTotals) int64 { return ofJob(t)(&n) }})
 	}
 	for _, n := range jobCounters {
 		all = append(all, total{strings.ToLower(n.name), func(t *workload.JobTotals) int64 { return *n.field(t) }})
