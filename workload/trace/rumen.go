@@ -31,17 +31,79 @@ var rumenFormat = Format{
 	},
 }
 
-type loggedJob struct {
-	id, name, user, queue, priority, kind, outcome string
-	submit, launch, finish                         int64
-	maps, reduces                                  int64
-	heapMB, mapMB, reduceMB                        int64
-	clusterMapMB, clusterReduceMB                  int64
+// loggedNumbers are the numbers of a logged object by their members.
+type loggedNumbers struct {
+	place  map[string]int
+	values []int64
 }
 
-// text returns a pointer to the text field for a member, or nil.
-func (j *loggedJob) text(name []byte) *string {
-	switch string(name) {
+// placesOf returns the places of members in figures.
+func placesOf(members ...string) map[string]int {
+	place := make(map[string]int, len(members))
+	for i, member := range members {
+		place[member] = i
+	}
+	return place
+}
+
+var (
+	jobPlaces = placesOf("submitTime", "launchTime", "finishTime", "totalMaps", "totalReduces",
+		"heapMegabytes", "jobMapMB", "jobReduceMB", "clusterMapMB", "clusterReduceMB")
+	taskPlaces    = placesOf("startTime", "finishTime", "inputBytes", "inputRecords", "outputBytes", "outputRecords")
+	attemptPlaces = func() map[string]int {
+		members := []string{"startTime", "finishTime", "shuffleFinished", "sortFinished"}
+		for _, n := range slices.Concat(rumenCounters, rumenUsage) {
+			members = append(members, n.member)
+		}
+		return placesOf(members...)
+	}()
+)
+
+// forget makes all figures unknown.
+func (f *loggedNumbers) forget(place map[string]int) {
+	f.place, f.values = place, f.values[:0]
+	for range place {
+		f.values = append(f.values, workload.Unknown)
+	}
+}
+
+// field returns where the number of a member is stored, or nil.
+func (f *loggedNumbers) field(member []byte) *int64 {
+	if i, ok := f.place[string(member)]; ok {
+		return &f.values[i]
+	}
+	return nil
+}
+
+func (f *loggedNumbers) get(member string) int64 { return f.values[f.place[member]] }
+
+// loggedCounter is a counter by its member in Rumen and its name in Hadoop.
+type loggedCounter struct{ member, counter string }
+
+// rumenCounters are the counters of an attempt, in Rumen's order.
+var rumenCounters = []loggedCounter{
+	{"hdfsBytesRead", "HDFS_BYTES_READ"}, {"hdfsBytesWritten", "HDFS_BYTES_WRITTEN"},
+	{"fileBytesRead", "FILE_BYTES_READ"}, {"fileBytesWritten", "FILE_BYTES_WRITTEN"},
+	{"mapInputRecords", "MAP_INPUT_RECORDS"}, {"mapOutputBytes", "MAP_OUTPUT_BYTES"}, {"mapOutputRecords", "MAP_OUTPUT_RECORDS"},
+	{"combineInputRecords", "COMBINE_INPUT_RECORDS"}, {"reduceInputGroups", "REDUCE_INPUT_GROUPS"},
+	{"reduceInputRecords", "REDUCE_INPUT_RECORDS"}, {"reduceShuffleBytes", "REDUCE_SHUFFLE_BYTES"}, {"reduceOutputRecords", "REDUCE_OUTPUT_RECORDS"},
+	{"spilledRecords", "SPILLED_RECORDS"}, {"mapInputBytes", "MAP_INPUT_BYTES"},
+}
+
+// rumenUsage are the members of resourceUsageMetrics.
+var rumenUsage = []loggedCounter{
+	{"cumulativeCpuUsage", "CPU_MILLISECONDS"}, {"virtualMemoryUsage", "VIRTUAL_MEMORY_BYTES"},
+	{"physicalMemoryUsage", "PHYSICAL_MEMORY_BYTES"}, {"heapUsage", "COMMITTED_HEAP_BYTES"},
+}
+
+type loggedJob struct {
+	id, name, user, queue, priority, kind, outcome string
+	figures                                        loggedNumbers
+}
+
+// text returns where the text of a member is stored, or nil.
+func (j *loggedJob) text(member []byte) *string {
+	switch string(member) {
 	case "jobID":
 		return &j.id
 	case "jobName":
@@ -60,58 +122,12 @@ func (j *loggedJob) text(name []byte) *string {
 	return nil
 }
 
-// number returns a pointer to the number field for a member, or nil.
-func (j *loggedJob) number(name []byte) *int64 {
-	switch string(name) {
-	case "submitTime":
-		return &j.submit
-	case "launchTime":
-		return &j.launch
-	case "finishTime":
-		return &j.finish
-	case "totalMaps":
-		return &j.maps
-	case "totalReduces":
-		return &j.reduces
-	case "heapMegabytes":
-		return &j.heapMB
-	case "jobMapMB":
-		return &j.mapMB
-	case "jobReduceMB":
-		return &j.reduceMB
-	case "clusterMapMB":
-		return &j.clusterMapMB
-	case "clusterReduceMB":
-		return &j.clusterReduceMB
-	}
-	return nil
-}
-
 type loggedTask struct {
-	id                                             []byte
-	kind, status                                   string
-	start, finish                                  int64
-	inputBytes, inputRecords, outBytes, outRecords int64
-	places                                         []*machine
-	attempts                                       []loggedAttempt
-}
-
-func (t *loggedTask) number(name []byte) *int64 {
-	switch string(name) {
-	case "startTime":
-		return &t.start
-	case "finishTime":
-		return &t.finish
-	case "inputBytes":
-		return &t.inputBytes
-	case "inputRecords":
-		return &t.inputRecords
-	case "outputBytes":
-		return &t.outBytes
-	case "outputRecords":
-		return &t.outRecords
-	}
-	return nil
+	id           []byte
+	kind, status string
+	figures      loggedNumbers
+	places       []*machine
+	attempts     []loggedAttempt
 }
 
 type loggedAttempt struct {
@@ -119,81 +135,7 @@ type loggedAttempt struct {
 	result         string
 	host, location *machine
 	splits         loggedSplits
-	figures        loggedFigures
-}
-
-// loggedFigures are the numbers of an attempt.
-type loggedFigures struct {
-	start, finish, shuffled, sorted                                      int64
-	hdfsRead, hdfsWritten, fileRead, fileWritten                         int64
-	mapInBytes, mapInRecords, mapOutBytes, mapOutRecords                 int64
-	combineIn, groups, reduceInRecords, shuffleBytes, reduceOut, spilled int64
-	cpu, virtual, physical, heap                                         int64
-}
-
-var unknownFigures = loggedFigures{
-	workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown,
-	workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown,
-	workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown,
-	workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown,
-	workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown,
-}
-
-func (f *loggedFigures) number(name []byte) *int64 {
-	switch string(name) {
-	case "startTime":
-		return &f.start
-	case "finishTime":
-		return &f.finish
-	case "shuffleFinished":
-		return &f.shuffled
-	case "sortFinished":
-		return &f.sorted
-	case "hdfsBytesRead":
-		return &f.hdfsRead
-	case "hdfsBytesWritten":
-		return &f.hdfsWritten
-	case "fileBytesRead":
-		return &f.fileRead
-	case "fileBytesWritten":
-		return &f.fileWritten
-	case "mapInputBytes":
-		return &f.mapInBytes
-	case "mapInputRecords":
-		return &f.mapInRecords
-	case "mapOutputBytes":
-		return &f.mapOutBytes
-	case "mapOutputRecords":
-		return &f.mapOutRecords
-	case "combineInputRecords":
-		return &f.combineIn
-	case "reduceInputGroups":
-		return &f.groups
-	case "reduceInputRecords":
-		return &f.reduceInRecords
-	case "reduceShuffleBytes":
-		return &f.shuffleBytes
-	case "reduceOutputRecords":
-		return &f.reduceOut
-	case "spilledRecords":
-		return &f.spilled
-	}
-	return nil
-}
-
-// usage returns a pointer to the field for a member of resourceUsageMetrics.
-func (f *loggedFigures) usage(name []byte) *int64 {
-	switch string(name) {
-	case "cumulativeCpuUsage":
-		return &f.cpu
-	case "virtualMemoryUsage":
-		return &f.virtual
-	case "physicalMemoryUsage":
-		return &f.physical
-	case "heapUsage":
-		return &f.heap
-	}
-	return nil
+	figures        loggedNumbers
 }
 
 // machine is a machine as a trace names it.
@@ -227,10 +169,8 @@ func (c *collector) readRumen(s *source) error {
 		}
 		line := rr.in.line()
 		rr.b = c.newJob("", line)
-		j := loggedJob{
-			submit: workload.Unknown, launch: workload.Unknown, finish: workload.Unknown, maps: workload.Unknown, reduces: workload.Unknown,
-			heapMB: workload.Unknown, mapMB: workload.Unknown, reduceMB: workload.Unknown, clusterMapMB: workload.Unknown, clusterReduceMB: workload.Unknown,
-		}
+		var j loggedJob
+		j.figures.forget(jobPlaces)
 		err = rr.logged(&j)
 		if err == nil {
 			err = rr.job(&j)
@@ -258,7 +198,7 @@ func (c *collector) readRumen(s *source) error {
 func (rr *rumenReader) logged(j *loggedJob) error {
 	in := rr.in
 	return in.object(func(name []byte) error {
-		if to := j.number(name); to != nil {
+		if to := j.figures.field(name); to != nil {
 			return in.number(to)
 		}
 		if to := j.text(name); to != nil {
@@ -291,17 +231,13 @@ func (rr *rumenReader) job(j *loggedJob) error {
 	}
 	h.Type = c.intern(j.kind)
 	c.priority(line, h, j.priority)
-	h.Submit = c.unixMillis(line, "submitTime", j.submit)
-	h.Launch = c.unixMillis(line, "launchTime", j.launch)
-	h.Finish = c.unixMillis(line, "finishTime", j.finish)
 	h.Outcome = c.state(line, "outcome", j.outcome)
-	h.Maps = c.tasksAnnounced(line, "totalMaps", c.count(line, "totalMaps", j.maps))
-	h.Reduces = c.tasksAnnounced(line, "totalReduces", c.count(line, "totalReduces", j.reduces))
-	h.HeapMB = c.count(line, "heapMegabytes", j.heapMB)
-	h.MapMB = c.count(line, "jobMapMB", j.mapMB)
-	h.ReduceMB = c.count(line, "jobReduceMB", j.reduceMB)
-	h.ClusterMapMB = c.count(line, "clusterMapMB", j.clusterMapMB)
-	h.ClusterReduceMB = c.count(line, "clusterReduceMB", j.clusterReduceMB)
+	f := &j.figures
+	h.Submit, h.Launch, h.Finish = rr.time(f, "submitTime"), rr.time(f, "launchTime"), rr.time(f, "finishTime")
+	h.Maps = c.tasksAnnounced(line, "totalMaps", rr.count(f, "totalMaps"))
+	h.Reduces = c.tasksAnnounced(line, "totalReduces", rr.count(f, "totalReduces"))
+	h.HeapMB, h.MapMB, h.ReduceMB = rr.count(f, "heapMegabytes"), rr.count(f, "jobMapMB"), rr.count(f, "jobReduceMB")
+	h.ClusterMapMB, h.ClusterReduceMB = rr.count(f, "clusterMapMB"), rr.count(f, "clusterReduceMB")
 	return b.finish()
 }
 
@@ -325,10 +261,8 @@ func (rr *rumenReader) properties() error {
 func (rr *rumenReader) tasks() error {
 	return rr.in.list(func() error {
 		t := &rr.task
-		*t = loggedTask{
-			id: t.id[:0], places: t.places[:0], attempts: t.attempts[:0], start: workload.Unknown, finish: workload.Unknown,
-			inputBytes: workload.Unknown, inputRecords: workload.Unknown, outBytes: workload.Unknown, outRecords: workload.Unknown,
-		}
+		*t = loggedTask{id: t.id[:0], places: t.places[:0], attempts: t.attempts[:0], figures: t.figures}
+		t.figures.forget(taskPlaces)
 		if err := rr.loggedTask(t); err != nil {
 			return err
 		}
@@ -345,7 +279,7 @@ func (rr *rumenReader) tasks() error {
 func (rr *rumenReader) loggedTask(t *loggedTask) error {
 	in := rr.in
 	return in.object(func(name []byte) error {
-		if to := t.number(name); to != nil {
+		if to := t.figures.field(name); to != nil {
 			return in.number(to)
 		}
 		switch string(name) {
@@ -368,7 +302,8 @@ func (rr *rumenReader) loggedTask(t *loggedTask) error {
 				n := len(t.attempts)
 				t.attempts = slices.Grow(t.attempts, 1)[:n+1]
 				a := &t.attempts[n]
-				*a = loggedAttempt{id: a.id[:0], splits: a.splits, figures: unknownFigures}
+				*a = loggedAttempt{id: a.id[:0], splits: a.splits, figures: a.figures}
+				a.figures.forget(attemptPlaces)
 				for i := range a.splits {
 					a.splits[i] = a.splits[i][:0]
 				}
@@ -382,7 +317,7 @@ func (rr *rumenReader) loggedTask(t *loggedTask) error {
 func (rr *rumenReader) loggedAttempt(a *loggedAttempt) error {
 	in := rr.in
 	return in.object(func(name []byte) (err error) {
-		if to := a.figures.number(name); to != nil {
+		if to := a.figures.field(name); to != nil {
 			return in.number(to)
 		}
 		switch string(name) {
@@ -399,7 +334,7 @@ func (rr *rumenReader) loggedAttempt(a *loggedAttempt) error {
 			return err
 		case "resourceUsageMetrics":
 			return in.object(func(name []byte) error {
-				if to := a.figures.usage(name); to != nil {
+				if to := a.figures.field(name); to != nil {
 					return in.number(to)
 				}
 				return in.skip()
@@ -473,8 +408,7 @@ func (rr *rumenReader) oneTask(lt *loggedTask) error {
 		rr.ownerID = c.intern("job_" + rr.owner)
 	}
 	t.State = rr.state(lt.id, lt.status)
-	t.Start = c.unixMillis(line, "startTime", lt.start)
-	t.Finish = c.unixMillis(line, "finishTime", lt.finish)
+	t.Start, t.Finish = rr.time(&lt.figures, "startTime"), rr.time(&lt.figures, "finishTime")
 	rr.checkTimes(lt.id, t.Start, &t.Finish)
 	for _, m := range lt.places {
 		if _, host := rr.settle(m); host != "" {
@@ -487,19 +421,19 @@ func (rr *rumenReader) oneTask(lt *loggedTask) error {
 		}
 	}
 	if w := t.Winner(); w != nil { // Rumen's JobBuilder takes these from the attempt's counters
-		fill := func(to *int64, what string, from int64) {
+		fill := func(to *int64, member string) {
 			if *to == workload.Unknown {
-				*to = c.count(line, what, from)
+				*to = rr.count(&lt.figures, member)
 			}
 		}
-		fill(&w.InRecords, "inputRecords", lt.inputRecords)
-		fill(&w.OutRecords, "outputRecords", lt.outRecords)
+		fill(&w.InRecords, "inputRecords")
+		fill(&w.OutRecords, "outputRecords")
 		switch kind {
 		case workload.Map:
-			fill(&w.HDFSReadBytes, "inputBytes", lt.inputBytes)
+			fill(&w.HDFSReadBytes, "inputBytes")
 		case workload.Reduce:
-			fill(&w.ShuffleBytes, "inputBytes", lt.inputBytes)
-			fill(&w.HDFSWriteBytes, "outputBytes", lt.outBytes)
+			fill(&w.ShuffleBytes, "inputBytes")
+			fill(&w.HDFSWriteBytes, "outputBytes")
 		}
 	}
 	return nil
@@ -548,6 +482,15 @@ func (rr *rumenReader) settle(m *machine) (rack, host string) {
 	return rack, host
 }
 
+// time returns an instant, count a number that cannot be negative.
+func (rr *rumenReader) time(f *loggedNumbers, member string) time.Duration {
+	return rr.c.unixMillis(here, member, f.get(member))
+}
+
+func (rr *rumenReader) count(f *loggedNumbers, member string) int64 {
+	return rr.c.count(here, member, f.get(member))
+}
+
 // state is like collector.state, but formats the text only for problems.
 func (rr *rumenReader) state(id []byte, s string) workload.State {
 	if end, ok := ended(s); ok {
@@ -586,36 +529,23 @@ func (rr *rumenReader) oneAttempt(t *workload.HistoryTask, job []byte, la *logge
 	f := &la.figures
 	a.Job = rr.ownerID
 	a.State = rr.state(la.id, la.result)
-	a.Start = c.unixMillis(line, "startTime", f.start)
-	a.Finish = c.unixMillis(line, "finishTime", f.finish)
+	a.Start, a.Finish = rr.time(f, "startTime"), rr.time(f, "finishTime")
 	rr.checkTimes(la.id, a.Start, &a.Finish)
-	b.phases(a, line, c.unixMillis(line, "shuffleFinished", f.shuffled), c.unixMillis(line, "sortFinished", f.sorted))
+	b.phases(a, line, rr.time(f, "shuffleFinished"), rr.time(f, "sortFinished"))
 	if la.host != nil {
 		a.Rack, a.Node = rr.settle(la.host)
 	} else {
 		a.Rack, a.Node = rr.settle(la.location)
 	}
-	a.HDFSReadBytes = c.count(line, "hdfsBytesRead", f.hdfsRead)
-	a.HDFSWriteBytes = c.count(line, "hdfsBytesWritten", f.hdfsWritten)
-	a.LocalReadBytes = c.count(line, "fileBytesRead", f.fileRead)
-	a.LocalWriteBytes = c.count(line, "fileBytesWritten", f.fileWritten)
-	a.SpilledRecords = c.count(line, "spilledRecords", f.spilled)
-	a.ShuffleBytes = c.count(line, "reduceShuffleBytes", f.shuffleBytes)
-	a.CombineInRecords = c.count(line, "combineInputRecords", f.combineIn)
-	a.More.InGroups = c.count(line, "reduceInputGroups", f.groups)
-	if t.ReduceSlot {
-		a.InRecords = c.count(line, "reduceInputRecords", f.reduceInRecords)
-		a.OutRecords = c.count(line, "reduceOutputRecords", f.reduceOut)
-	} else {
-		a.InRecords = c.count(line, "mapInputRecords", f.mapInRecords)
-		a.InBytes = c.count(line, "mapInputBytes", f.mapInBytes)
-		a.OutRecords = c.count(line, "mapOutputRecords", f.mapOutRecords)
-		a.OutBytes = c.count(line, "mapOutputBytes", f.mapOutBytes)
+	counters := countersOf(a)
+	for _, list := range [][]loggedCounter{rumenCounters, rumenUsage} {
+		for _, n := range list {
+			if field := counterField(&counters, t.SlotKind(), n.counter); field != nil {
+				*field = rr.count(f, n.member)
+			}
+		}
 	}
-	a.CPUMillis = c.count(line, "cumulativeCpuUsage", f.cpu)
-	a.More.VirtualBytes = c.count(line, "virtualMemoryUsage", f.virtual)
-	a.More.PhysicalBytes = c.count(line, "physicalMemoryUsage", f.physical)
-	a.More.HeapBytes = c.count(line, "heapUsage", f.heap)
+	a.Counters, a.More = counters.Counters, counters.More
 	a.Progress = la.splits.clone()
 	return nil
 }

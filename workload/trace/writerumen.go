@@ -255,33 +255,22 @@ func (w *rumenWriter) attempt(a *workload.HistoryAttempt, t *workload.HistoryTas
 		}
 		w.num("shuffleFinished", w.millis(shuffled))
 		w.num("sortFinished", w.millis(sorted))
-		w.num("hdfsBytesRead", a.HDFSReadBytes)
-		w.num("hdfsBytesWritten", a.HDFSWriteBytes)
-		w.num("fileBytesRead", a.LocalReadBytes)
-		w.num("fileBytesWritten", a.LocalWriteBytes)
-		of := func(k workload.Kind, v int64) int64 {
-			if t.SlotKind() == k {
-				return v
+		all := countersOf(a)
+		count := func(n loggedCounter) int64 {
+			if field := counterField(&all, t.SlotKind(), n.counter); field != nil {
+				return *field
 			}
 			return workload.Unknown
 		}
-		w.num("mapInputRecords", of(workload.Map, a.InRecords))
-		w.num("mapOutputBytes", of(workload.Map, a.OutBytes))
-		w.num("mapOutputRecords", of(workload.Map, a.OutRecords))
-		w.num("combineInputRecords", a.CombineInRecords)
-		w.num("reduceInputGroups", a.More.InGroups)
-		w.num("reduceInputRecords", of(workload.Reduce, a.InRecords))
-		w.num("reduceShuffleBytes", a.ShuffleBytes)
-		w.num("reduceOutputRecords", of(workload.Reduce, a.OutRecords))
-		w.num("spilledRecords", a.SpilledRecords)
-		w.num("mapInputBytes", of(workload.Map, a.InBytes))
-		if m := &a.More; a.CPUMillis != workload.Unknown || m.VirtualBytes != workload.Unknown || m.PhysicalBytes != workload.Unknown || m.HeapBytes != workload.Unknown {
+		for _, n := range rumenCounters {
+			w.num(n.member, count(n))
+		}
+		if slices.ContainsFunc(rumenUsage, func(n loggedCounter) bool { return count(n) != workload.Unknown }) {
 			w.key("resourceUsageMetrics")
 			w.object(func() {
-				w.num("cumulativeCpuUsage", a.CPUMillis)
-				w.num("virtualMemoryUsage", m.VirtualBytes)
-				w.num("physicalMemoryUsage", m.PhysicalBytes)
-				w.num("heapUsage", m.HeapBytes)
+				for _, n := range rumenUsage {
+					w.num(n.member, count(n))
+				}
 			})
 		}
 	})
