@@ -123,10 +123,8 @@ func containersFigure(title string, runs []*Run) *figure.Figure {
 		if waiting == 0 {
 			continue
 		}
-		p = figure.NewPanel(height*0.4, "waiting")
+		p = countPanel(height*0.4, "waiting", waiting)
 		p.Column = column
-		p.Y.Min, p.Y.Max = 0, waiting*1.06
-		p.Y.Tick.Marker = plot.ConstantTicks(figure.CountTicks(waiting*1.06, int(height*0.4/14)))
 		p.Add(&stepPlotter{r.Stats, trackMapsWaiting, unit, figure.MapsWaitingStyle}, &stepPlotter{r.Stats, trackReducesWaiting, unit, figure.ReducesWaitingStyle},
 			&seriesPlotter{u.waiting(), stack.step, applicationsStyle})
 		f.Panels = append(f.Panels, p)
@@ -138,10 +136,7 @@ func containersFigure(title string, runs []*Run) *figure.Figure {
 			figure.LegendEntry{Label: "waiting reduces", Sample: figure.Stroked(figure.ReducesWaitingStyle)},
 			figure.LegendEntry{Label: "applications without an ApplicationMaster", Sample: figure.Stroked(applicationsStyle)})
 	}
-	f.Subtitle = varied(runs)
-	if len(runs) == 1 {
-		f.Subtitle = runs[0].clusterText()
-	}
+	f.Subtitle = subtitleOf(runs)
 	f.SetTime(end, unit)
 	return f
 }
@@ -201,18 +196,7 @@ func (s *stackPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			sum[i] += v
 		}
 		line := outline()
-		var path vg.Path
-		path.Move(base[0])
-		for _, pt := range line {
-			path.Line(pt)
-		}
-		for i := len(base) - 1; i >= 0; i-- {
-			path.Line(base[i])
-		}
-		path.Close()
-		figure.Labelled(c, l.label)
-		c.SetColor(l.colour)
-		c.Fill(path)
+		fillBetween(c, base, line, l.label, l.colour)
 		base = line
 	}
 	figure.Labelled(c, "")

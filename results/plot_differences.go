@@ -3,11 +3,7 @@ package results
 import (
 	"math"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-
 	"github.com/slotwave/slotwave/results/figure"
-	"github.com/slotwave/slotwave/results/text"
 )
 
 // mostBars is how many runs are legible as bars.
@@ -23,10 +19,6 @@ func differencesFigure(title string, runs []*Run) *figure.Figure {
 	}
 	_, names := runNames(summaries)
 	f := &figure.Figure{Title: title, Subtitle: varied(runs), Columns: 2}
-	var marks []plot.Tick
-	for i, name := range names {
-		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: text.Shorten(name, 32)})
-	}
 	columns := differing(comparedColumns(summaries), summaries)
 	columns = columns[:min(mostPanels, len(columns))]
 	for k, column := range columns {
@@ -38,11 +30,8 @@ func differencesFigure(title string, runs []*Run) *figure.Figure {
 			}
 			bars.Values, bars.Texts = append(bars.Values, v), append(bars.Texts, column.cell(s))
 		}
-		p := figure.NewPanel(vg.Length(len(runs))*rowHeight, "")
+		p := figure.RowsPanel(names, rowHeight)
 		p.Heading, p.Column = column.label, figure.ColumnOf(k, len(columns), f.Columns)
-		p.Y.Min, p.Y.Max = 0, float64(len(runs))
-		p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
-		p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
 		p.Add(&bars)
 		f.Panels = append(f.Panels, p)
 	}

@@ -40,6 +40,7 @@ func phasesFigure(title string, list []*model.Prediction) *figure.Figure {
 	var bars []*phaseBars
 	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
 		b := &phaseBars{}
+		var names []string
 		for _, p := range list {
 			var row [numPhases]time.Duration
 			sum := time.Duration(0)
@@ -55,22 +56,15 @@ func phasesFigure(title string, list []*model.Prediction) *figure.Figure {
 			}
 			longest = max(longest, sum)
 			if sum > 0 {
-				b.rows, b.names = append(b.rows, row), append(b.names, text.Escape(p.Model))
+				b.rows, names = append(b.rows, row), append(names, text.Escape(p.Model))
 			}
 		}
 		if len(b.rows) == 0 {
 			continue
 		}
 		bars = append(bars, b)
-		p := figure.NewPanel(vg.Length(24*len(b.rows)), "")
+		p := figure.RowsPanel(names, 24)
 		p.Heading = kind.String()
-		p.Y.Min, p.Y.Max = 0, float64(len(b.rows))
-		p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
-		var marks []plot.Tick
-		for i, name := range b.names {
-			marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: text.Shorten(name, 28)})
-		}
-		p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
 		p.Add(b)
 		f.Panels = append(f.Panels, p)
 	}
@@ -88,9 +82,8 @@ func phasesFigure(title string, list []*model.Prediction) *figure.Figure {
 
 // phaseBars are the bars of one kind of task.
 type phaseBars struct {
-	names []string
-	rows  [][numPhases]time.Duration
-	unit  figure.TimeUnit
+	rows [][numPhases]time.Duration
+	unit figure.TimeUnit
 }
 
 // Plot implements plot.Plotter.

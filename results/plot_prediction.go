@@ -155,15 +155,8 @@ func (s *predictionSet) drawRows(f *figure.Figure, reference string) {
 		}}}, f.Legend...)
 		f.Subtitle = "bar: " + text.Escape(reference) + "; " + f.Subtitle
 	}
-	p := figure.NewPanel(vg.Length(len(s.rows))*max(24, vg.Length(9*len(s.models)+12)), "")
-	p.Y.Min, p.Y.Max = 0, float64(len(s.rows))
-	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
-	var marks []plot.Tick
 	_, labels := text.WithoutPrefix(s.rows)
-	for i, label := range labels {
-		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: text.Shorten(label, 28)})
-	}
-	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
+	p := figure.RowsPanel(labels, max(24, vg.Length(9*len(s.models)+12)))
 	p.Add(&rowPlotter{s, unit})
 	f.Panels = []*figure.Panel{p}
 	f.SetTime(int64(float64(end)*1.03), unit)

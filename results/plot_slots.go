@@ -84,10 +84,8 @@ func slotsFigure(title string, runs []*Run) *figure.Figure {
 			}
 		}
 		if peak := max(waiting[0], waiting[1]); peak > 0 {
-			p := figure.NewPanel(height*0.55, "tasks waiting for a slot")
+			p := countPanel(height*0.55, "tasks waiting for a slot", peak)
 			p.Column = column
-			p.Y.Min, p.Y.Max = 0, peak*1.06
-			p.Y.Tick.Marker = plot.ConstantTicks(figure.CountTicks(peak*1.06, int(height*0.55/14)))
 			for i, style := range []draw.LineStyle{figure.MapsWaitingStyle, figure.ReducesWaitingStyle} {
 				if waiting[i] > 0 {
 					p.Add(&stepPlotter{s, trackMapsWaiting + i, unit, style})
@@ -103,12 +101,25 @@ func slotsFigure(title string, runs []*Run) *figure.Figure {
 	if waiting[1] > 0 {
 		add("waiting reduces", figure.Stroked(figure.ReducesWaitingStyle))
 	}
-	f.Subtitle = varied(runs)
-	if len(runs) == 1 {
-		f.Subtitle = runs[0].clusterText()
-	}
+	f.Subtitle = subtitleOf(runs)
 	f.SetTime(end, unit)
 	return f
+}
+
+// subtitleOf says what cluster a picture of runs shows, or what varies between them.
+func subtitleOf(runs []*Run) string {
+	if len(runs) == 1 {
+		return runs[0].clusterText()
+	}
+	return varied(runs)
+}
+
+// countPanel is a panel of what waits, up to a peak.
+func countPanel(height vg.Length, label string, peak float64) *figure.Panel {
+	p := figure.NewPanel(height, label)
+	p.Y.Min, p.Y.Max = 0, peak*1.06
+	p.Y.Tick.Marker = plot.ConstantTicks(figure.CountTicks(peak*1.06, int(height/14)))
+	return p
 }
 
 // slotTicks divides a number of slots into quarters or halves if they are
@@ -171,22 +182,27 @@ func (a *areaPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		if len(line) == 0 { // the run takes no time
 			return
 		}
-		var path vg.Path
-		path.Move(base[0])
-		for _, pt := range line {
-			path.Line(pt)
-		}
-		for i := len(base) - 1; i >= 0; i-- {
-			path.Line(base[i])
-		}
-		path.Close()
-		figure.Labelled(c, stageLabels[l.stage])
-		c.SetColor(stageColours[l.stage])
-		c.Fill(path)
+		fillBetween(c, base, line, stageLabels[l.stage], stageColours[l.stage])
 		c.StrokeLines(draw.LineStyle{Color: l.edge, Width: 0.5}, line)
 		base = line
 	}
 	figure.Labelled(c, "")
+}
+
+// fillBetween fills the area between two lines.
+func fillBetween(c draw.Canvas, base, line []vg.Point, label string, colour figure.Tint) {
+	var path vg.Path
+	path.Move(base[0])
+	for _, pt := range line {
+		path.Line(pt)
+	}
+	for _, pt := range slices.Backward(base) {
+		path.Line(pt)
+	}
+	path.Close()
+	figure.Labelled(c, label)
+	c.SetColor(colour)
+	c.Fill(path)
 }
 
 // stepPlotter draws one track as a line of steps.

@@ -58,14 +58,14 @@ func TornadoPanel(bars []Bar, middle float64) (p *Panel, low, high float64) {
 		names = append(names, b.Name)
 		low, high = min(low, b.Low), max(high, b.High)
 	}
-	p = RowsPanel(names, "")
+	p = RowsPanel(names, 44)
 	p.Add(&TornadoPlotter{bars, middle})
 	return p, low, high
 }
 
-// RowsPanel has a row for each name, the first one on top.
-func RowsPanel(names []string, label string) *Panel {
-	p := NewPanel(vg.Length(len(names))*44, label)
+// RowsPanel has a row of a height for each name, the first one on top.
+func RowsPanel(names []string, height vg.Length) *Panel {
+	p := NewPanel(vg.Length(len(names))*height, "")
 	p.Y.Min, p.Y.Max = 0, float64(len(names))
 	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 	var marks []plot.Tick

@@ -220,7 +220,8 @@ func (s *plotted) means() *figure.Figure {
 		from, until = 0.9*from, 1.1*until+math.SmallestNonzeroFloat32
 	}
 	f := &figure.Figure{Title: s.title, Subtitle: s.meaning("points", "lines"), Narrow: true}
-	p := figure.RowsPanel(a.values(), text.Escape(a.Key))
+	p := figure.RowsPanel(a.values(), 44)
+	p.Y.Label.Text = text.Escape(a.Key)
 	p.Add(d)
 	f.Panels = []*figure.Panel{p}
 	f.SetRange(from, until, s.label)

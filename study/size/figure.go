@@ -94,7 +94,7 @@ func offersFigure(z *Sizing) *figure.Figure {
 		names = append(names, strings.TrimSpace(text.Escape(l.Type)+" "+l.loadName()))
 		bars.Values, bars.Texts = append(bars.Values, value), append(bars.Texts, label)
 	}
-	p := figure.RowsPanel(names, "")
+	p := figure.RowsPanel(names, 44)
 	p.Height = vg.Length(len(names)) * 22
 	p.Add(&bars)
 	f.Panels = []*figure.Panel{p}
