@@ -106,7 +106,7 @@ func (k *ranges) whole(path string, n, least, most int) {
 	}
 }
 
-func (k *ranges) slots(path string, list slots, trackers int) {
+func (k *ranges) slots(path string, list oneOrEach[int], trackers int) {
 	if n := len(list); n > 1 && n != trackers {
 		k.wrong(path, fmt.Sprintf("%d numbers", n), fmt.Sprintf("one number, or one for each of %d trackers", trackers))
 	}

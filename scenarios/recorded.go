@@ -23,14 +23,10 @@ type recorded struct {
 	Hadoop string `json:"hadoop"`
 
 	Cluster struct {
-		Trackers    int              `json:"trackers"`
-		Racks       int              `json:"racks"`
-		RackOf      []int            `json:"rack_of"`
-		MapSlots    slots            `json:"map_slots"`
-		ReduceSlots slots            `json:"reduce_slots"`
-		Slowness    []float64        `json:"slowness"`
-		Dies        map[string]int64 `json:"dies_ms"`
-		FailAfter   perTracker       `json:"fail_after_ms"`
+		caseMachines
+		Trackers    int            `json:"trackers"`
+		MapSlots    oneOrEach[int] `json:"map_slots"`
+		ReduceSlots oneOrEach[int] `json:"reduce_slots"`
 	} `json:"cluster"`
 
 	Scheduler struct {
@@ -63,81 +59,9 @@ type recorded struct {
 		Speculative speculative    `json:"speculative"`
 		Slowstart   *float64       `json:"slowstart"`
 		Properties  map[string]any `json:"properties"`
-		Maps        struct {
-			Count      int                 `json:"count"`
-			Time       times               `json:"ms"`
-			Hosts      [][]string          `json:"hosts"`
-			RackFactor float64             `json:"rack_factor"`
-			OffFactor  float64             `json:"off_factor"`
-			Fail       map[string][]*int64 `json:"fail"`
-		} `json:"maps"`
-		Reduces struct {
-			Count   int                 `json:"count"`
-			Shuffle times               `json:"shuffle_ms"`
-			Sort    times               `json:"sort_ms"`
-			Reduce  times               `json:"reduce_ms"`
-			Fail    map[string][]*int64 `json:"fail"`
-		} `json:"reduces"`
+		Maps        caseMaps       `json:"maps"`
+		Reduces     caseReduces    `json:"reduces"`
 	} `json:"jobs"`
-}
-
-// times is a number of milliseconds or a list of them by task.
-type times []int64
-
-func (t *times) UnmarshalJSON(b []byte) error {
-	var one int64
-	if json.Unmarshal(b, &one) == nil {
-		*t = times{one}
-		return nil
-	}
-	var each []int64
-	if err := json.Unmarshal(b, &each); err != nil {
-		return fmt.Errorf("want a number of milliseconds or a list of them")
-	}
-	*t = each
-	return nil
-}
-
-func (t times) durations() workload.Durations {
-	if len(t) == 0 {
-		return workload.Durations{}
-	}
-	if len(t) == 1 {
-		return workload.Durations{All: millis(t[0])}
-	}
-	d := workload.Durations{Each: make([]time.Duration, len(t))}
-	for i, ms := range t {
-		d.Each[i] = millis(ms)
-	}
-	return d
-}
-
-// slots is the number of slots of each tracker, or a list by tracker.
-type slots []int
-
-func (s *slots) UnmarshalJSON(b []byte) error {
-	var one int
-	if json.Unmarshal(b, &one) == nil {
-		*s = slots{one}
-		return nil
-	}
-	var each []int
-	if err := json.Unmarshal(b, &each); err != nil {
-		return fmt.Errorf("want a number of slots or a list with one for each tracker")
-	}
-	*s = each
-	return nil
-}
-
-// of returns the slots of a tracker.
-func (s slots) of(tracker int) int {
-	switch len(s) {
-	case 0:
-		return 0
-	case 1:
-		return s[0]
-	}
-	return s[tracker]
 }
 
 // speculative is true, false, "map" or "reduce".
@@ -157,28 +81,6 @@ func (s *speculative) UnmarshalJSON(b []byte) error {
 	}
 	return nil
 }
-
-// perTracker is a value by tracker: an object with tracker numbers, or a list.
-type perTracker map[string]int64
-
-func (p *perTracker) UnmarshalJSON(b []byte) error {
-	var list []*int64
-	if json.Unmarshal(b, &list) == nil {
-		*p = perTracker{}
-		for i, v := range list {
-			if v != nil {
-				(*p)[strconv.Itoa(i)] = *v
-			}
-		}
-		return nil
-	}
-	var m map[string]int64
-	err := json.Unmarshal(b, &m)
-	*p = m
-	return err
-}
-
-func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
 // recorded reads a recorded case. The setting run selects one of its lists of
 // heartbeat phases, counted from 1.
@@ -240,19 +142,10 @@ func (r *recorded) question(run int) (*model.WhatIf, error) {
 			Conf: confOf(r.Scheduler.Properties),
 		},
 	}
-	for rack := range max(1, c.Racks) {
-		q.Cluster.Racks = append(q.Cluster.Racks, fmt.Sprintf("/rack%d", rack))
-	}
+	q.Cluster.Racks = c.racks()
 	for i := range c.Trackers {
-		n := model.Node{Name: fmt.Sprintf("c%03d", i), MapSlots: c.MapSlots.of(i), ReduceSlots: c.ReduceSlots.of(i), Slowness: 1}
-		if i < len(c.RackOf) {
-			n.Rack = c.RackOf[i]
-		}
-		if i < len(c.Slowness) {
-			n.Slowness = c.Slowness[i]
-		}
-		n.Dies = millis(c.Dies[strconv.Itoa(i)])
-		n.FailAfter = millis(c.FailAfter[strconv.Itoa(i)])
+		n := c.node(i)
+		n.MapSlots, n.ReduceSlots = c.MapSlots.of(i), c.ReduceSlots.of(i)
 		q.Cluster.Nodes = append(q.Cluster.Nodes, n)
 		q.Cluster.Phases = append(q.Cluster.Phases, millis(r.Runs[run-1][i]))
 	}
@@ -394,41 +287,11 @@ func (r *recorded) job(i int) (workload.Job, error) {
 		}
 		job.Priority = p
 	}
-	m, rd := &in.Maps, &in.Reduces
-	job.Maps = workload.MapTasks{Count: m.Count, Time: m.Time.durations(), RackFactor: m.RackFactor, OffFactor: m.OffFactor}
-	job.Maps.Splits = make([]workload.Split, m.Count)
-	for i := range min(len(m.Hosts), m.Count) {
-		job.Maps.Splits[i].Hosts = m.Hosts[i]
-	}
-	job.Reduces = workload.ReduceTasks{
-		Count: rd.Count, Shuffle: rd.Shuffle.durations(), Sort: rd.Sort.durations(), Time: rd.Reduce.durations(),
-	}
 	var err error
-	if job.Maps.Ends, err = failures(m.Fail, m.Count); err == nil {
-		job.Reduces.Ends, err = failures(rd.Fail, rd.Count)
+	if job.Maps, err = in.Maps.tasks(); err == nil {
+		job.Reduces, err = in.Reduces.tasks()
 	}
 	return job, err
-}
-
-func failures(in map[string][]*int64, tasks int) (map[int][]workload.AttemptEnd, error) {
-	if len(in) == 0 {
-		return nil, nil
-	}
-	out := make(map[int][]workload.AttemptEnd, len(in))
-	for _, key := range slices.Sorted(maps.Keys(in)) {
-		task, err := strconv.Atoi(key)
-		if err != nil || task < 0 || task >= tasks {
-			return nil, fmt.Errorf("fail: task %q, want one from 0 to %d", key, tasks-1)
-		}
-		for _, ms := range in[key] {
-			var end workload.AttemptEnd
-			if ms != nil {
-				end = workload.AttemptEnd{State: workload.Failed, After: millis(*ms)}
-			}
-			out[task] = append(out[task], end)
-		}
-	}
-	return out, nil
 }
 
 // jsonError adds the line to a decoding error.

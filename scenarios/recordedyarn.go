@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,14 +20,10 @@ type recordedYARN struct {
 	Hadoop string `json:"hadoop"`
 
 	Cluster struct {
-		Nodes     int              `json:"nodes"`
-		Racks     int              `json:"racks"`
-		RackOf    []int            `json:"rack_of"`
-		Memory    slots            `json:"memory_mb"`
-		VCores    slots            `json:"vcores"`
-		Slowness  []float64        `json:"slowness"`
-		Dies      map[string]int64 `json:"dies_ms"`
-		FailAfter perTracker       `json:"fail_after_ms"`
+		caseMachines
+		Nodes  int              `json:"nodes"`
+		Memory oneOrEach[int64] `json:"memory_mb"`
+		VCores oneOrEach[int64] `json:"vcores"`
 	} `json:"cluster"`
 
 	Scheduler struct {
@@ -72,22 +69,13 @@ type yarnWork struct {
 	Properties map[string]any `json:"properties"`
 	Maps       struct {
 		yarnSize
-		Count      int                 `json:"count"`
-		Time       times               `json:"ms"`
-		Retry      times               `json:"retry_ms"`
-		Hosts      [][]string          `json:"hosts"`
-		Bytes      int64               `json:"bytes"`
-		RackFactor float64             `json:"rack_factor"`
-		OffFactor  float64             `json:"off_factor"`
-		Fail       map[string][]*int64 `json:"fail"`
+		caseMaps
+		Retry times `json:"retry_ms"`
+		Bytes int64 `json:"bytes"`
 	} `json:"maps"`
 	Reduces struct {
 		yarnSize
-		Count   int                 `json:"count"`
-		Shuffle times               `json:"shuffle_ms"`
-		Sort    times               `json:"sort_ms"`
-		Reduce  times               `json:"reduce_ms"`
-		Fail    map[string][]*int64 `json:"fail"`
+		caseReduces
 	} `json:"reduces"`
 	Tasks []struct {
 		yarnSize
@@ -218,20 +206,10 @@ func (r *recordedYARN) question(run int) (*model.WhatIf, error) {
 			},
 		},
 	}
-	for rack := range max(1, c.Racks) {
-		q.Cluster.Racks = append(q.Cluster.Racks, fmt.Sprintf("/rack%d", rack))
-	}
+	q.Cluster.Racks = c.racks()
 	for i := range c.Nodes {
-		n := model.Node{Name: fmt.Sprintf("c%03d", i), Slowness: 1}
-		if i < len(c.RackOf) {
-			n.Rack = c.RackOf[i]
-		}
-		if i < len(c.Slowness) {
-			n.Slowness = c.Slowness[i]
-		}
-		n.Resource = model.Resource{MemoryMiB: int64(c.Memory.of(i)), VCores: int64(c.VCores.of(i))}
-		n.Dies = millis(c.Dies[strconv.Itoa(i)])
-		n.FailAfter = millis(c.FailAfter[strconv.Itoa(i)])
+		n := c.node(i)
+		n.Resource = model.Resource{MemoryMiB: c.Memory.of(i), VCores: c.VCores.of(i)}
 		q.Cluster.Nodes = append(q.Cluster.Nodes, n)
 		q.Cluster.Phases = append(q.Cluster.Phases, millis(r.Runs[run-1][i]))
 	}
@@ -315,26 +293,14 @@ func (w *yarnWork) common() workload.Job {
 
 func (w *yarnWork) job() (workload.Job, error) {
 	job := w.common()
-	m, rd := &w.Maps, &w.Reduces
+	m := &w.Maps
 	const usualSplit = 128 << 20
-	split := m.Bytes
-	if split == 0 {
-		split = usualSplit
-	}
-	job.Maps = workload.MapTasks{
-		Count: m.Count, InputBytes: split * int64(m.Count), Time: m.Time.durations(), Retry: m.Retry.durations(),
-		RackFactor: m.RackFactor, OffFactor: m.OffFactor, Splits: make([]workload.Split, m.Count),
-	}
-	for i := range min(len(m.Hosts), m.Count) {
-		job.Maps.Splits[i].Hosts = m.Hosts[i]
-	}
-	job.Reduces = workload.ReduceTasks{
-		Count: rd.Count, Shuffle: rd.Shuffle.durations(), Sort: rd.Sort.durations(), Time: rd.Reduce.durations(),
-	}
 	var err error
-	if job.Maps.Ends, err = failures(m.Fail, m.Count); err == nil {
-		job.Reduces.Ends, err = failures(rd.Fail, rd.Count)
+	if job.Maps, err = m.tasks(); err != nil {
+		return job, err
 	}
+	job.Maps.Retry, job.Maps.InputBytes = durationsOf(m.Retry), cmp.Or(m.Bytes, usualSplit)*int64(m.Count)
+	job.Reduces, err = w.Reduces.tasks()
 	return job, err
 }
 
@@ -343,7 +309,7 @@ func (w *yarnWork) application() workload.Job {
 	for i := range w.Tasks {
 		t := &w.Tasks[i]
 		g := workload.ContainerGroup{Priority: t.Priority, MemoryMiB: t.Memory, VCores: t.VCores, Hosts: t.Hosts}
-		d := t.Time.durations()
+		d := durationsOf(t.Time)
 		for n := range t.Count {
 			g.Times = append(g.Times, d.At(n, workload.Stream{}))
 		}
