@@ -1,13 +1,9 @@
 package results
 
 import (
-	"encoding/csv"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -138,122 +134,63 @@ func appendFigure(b []byte, n int64) []byte {
 	return appendInt(b, n)
 }
 
-// ReadOffers reads offers.csv; name is that of the file in errors. An offer is
-// valid only during the call.
-func ReadOffers(r io.Reader, name string, each func(*model.Offer)) error {
-	in := csv.NewReader(r)
-	in.ReuseRecord = true
-	header, err := in.Read()
-	if err != nil || !slices.Equal(header, offerColumns) {
-		return fmt.Errorf("%s:1: got columns %s: want %s; another version of slotwave wrote it: run the scenario again",
-			name, text.Escape(strings.Join(header, ",")), strings.Join(offerColumns, ","))
-	}
+// ReadOffers reads offers.csv; file is its name in errors. An offer is valid only
+// during the call.
+func ReadOffers(r io.Reader, file string, each func(*model.Offer)) error {
+	t := readTable(r, file, offerColumns)
 	var o model.Offer
-	names := map[string]string{}
-	for line := 2; ; line++ {
-		cells, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		for _, i := range []int{1, 6, 12} {
-			if _, known := names[cells[i]]; !known {
-				own := strings.Clone(cells[i])
-				names[own] = own
-			}
-			cells[i] = names[cells[i]]
-		}
-		at, err := strconv.ParseInt(cells[0], 10, 64)
-		if err != nil || at < 0 {
-			return fmt.Errorf("%s:%d: time_ns: got %q: want whole nanoseconds from 0", name, line, cells[0])
-		}
-		if same := time.Duration(at) == o.Time && cells[1] == o.Node; !same || line == 2 {
-			if line > 2 {
+	for t.row() {
+		at, node := time.Duration(t.count()), t.text()
+		if at != o.Time || node != o.Node {
+			if o.Node != "" {
 				each(&o)
 			}
-			o = model.Offer{Time: time.Duration(at), Node: cells[1], Asked: o.Asked[:0]}
+			o = model.Offer{Time: at, Node: node, Asked: o.Asked[:0]}
 		}
-		if err := readOffer(&o, cells); err != nil {
-			return fmt.Errorf("%s:%d: %w", name, line, err)
+		if t.offer(&o); t.err != nil {
+			return t.err
 		}
 	}
-	if o.Node != "" {
+	if o.Node != "" && t.err == nil {
 		each(&o)
 	}
-	return nil
+	return t.err
 }
 
-// readOffer adds a row to its offer.
-func readOffer(o *model.Offer, cells []string) error {
-	kind := workload.Map
-	switch cells[2] {
-	case workload.Map.String():
-	case workload.Reduce.String():
-		kind = workload.Reduce
-	default:
-		return fmt.Errorf("kind: got %q: want map or reduce", cells[2])
+// offer adds the rest of a row to its offer.
+func (t *tableReader) offer(o *model.Offer) {
+	kind := named(t, workload.Reduce+1)
+	o.Free[kind], o.Waiting[kind], o.Reason[kind] = int(t.number()), int(t.number()), t.reason()
+	a := model.Asked{Job: t.text(), Kind: kind, Task: -1}
+	if outcome := t.cell(); string(outcome) == launchedOutcome {
+		a.Task, a.Attempt, a.Locality = int(t.number()), int(t.number()), named(t, workload.NumLocalities)
+	} else {
+		t.next--
+		a.Reason = t.reason()
+		t.next += 3
 	}
-	stayed, known := model.ParseReason(cells[5])
-	if !known {
-		return fmt.Errorf("stayed_free: got %q: want a reason", cells[5])
-	}
-	n := numbers{cells: cells}
-	o.Free[kind], o.Waiting[kind], o.Reason[kind], o.Repeats = n.at(3), n.at(4), stayed, n.figure(11)
-	if cells[6] == "" {
-		return n.err
-	}
-	why, known := model.ParseReason(cells[7])
-	if !known && cells[7] != launchedOutcome {
-		return fmt.Errorf("outcome: got %q: want launched or a reason", cells[7])
-	}
-	a := model.Asked{Job: cells[6], Kind: kind, Task: -1, Reason: why}
-	if cells[7] == launchedOutcome {
-		a.Task, a.Attempt = n.at(8), n.at(9)
-		var ok bool
-		if a.Locality, ok = workload.ParseLocality(cells[10]); !ok {
-			return fmt.Errorf("locality: got %q: want a locality, such as node", cells[10])
-		}
+	o.Repeats = int(t.number())
+	if a.Job == "" { // none was asked
+		return
 	}
 	f := &a.Figures
-	f.Pool, f.Running, f.Demand, f.MinShare = cells[12], n.figure(13), n.figure(14), n.figure(15)
-	f.Deficit, f.Waited, f.Delay = time.Duration(n.figure(17)), time.Duration(n.figure(18)), time.Duration(n.figure(19))
-	f.Skipped, f.Limit = n.figure(20), n.figure(21)
-	if cells[16] != "" {
+	f.Pool, f.Running, f.Demand, f.MinShare = t.text(), int(t.number()), int(t.number()), int(t.number())
+	if cell := t.cell(); len(cell) > 0 {
 		var err error
-		if f.Share, err = strconv.ParseFloat(cells[16], 64); err != nil {
-			n.fail(16)
+		if f.Share, err = strconv.ParseFloat(string(cell), 64); err != nil {
+			t.wrong("a number")
 		}
 	}
+	f.Deficit, f.Waited, f.Delay = t.time(), t.time(), t.time()
+	f.Skipped, f.Limit = int(t.number()), int(t.number())
 	o.Asked = append(o.Asked, a)
-	return n.err
 }
 
-// numbers reads whole numbers of a row until the first error.
-type numbers struct {
-	cells []string
-	err   error
-}
-
-func (n *numbers) at(i int) int {
-	v, err := strconv.Atoi(n.cells[i])
-	if err != nil {
-		n.fail(i)
+// reason reads why an offer or a job was declined; an empty cell says that it was not.
+func (t *tableReader) reason() model.Reason {
+	why, known := model.ParseReason(string(t.cell()))
+	if !known {
+		t.wrong("a reason")
 	}
-	return v
-}
-
-// figure reads a number that is left out if it is 0.
-func (n *numbers) figure(i int) int {
-	if n.cells[i] == "" {
-		return 0
-	}
-	return n.at(i)
-}
-
-func (n *numbers) fail(i int) {
-	if n.err == nil {
-		n.err = fmt.Errorf("%s: got %q: want a number", offerColumns[i], n.cells[i])
-	}
+	return why
 }

@@ -1,12 +1,7 @@
 package results
 
 import (
-	"bufio"
-	"bytes"
-	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -46,126 +41,19 @@ func (t *SpanTable) Span(s *model.Span) {
 	t.endRow(appendFigure(appendFigure(appendInt(b, int64(s.End)), int64(s.Own)), s.Bytes))
 }
 
-// ReadSpans reads spans.csv until each returns false; name is that of the file in
-// errors. A span is valid only during the call.
-func ReadSpans(r io.Reader, name string, each func(*model.Span) bool) error {
-	in := bufio.NewReaderSize(r, rowBuffer)
-	reading := &spanReader{names: map[string]string{}}
-	for line := 1; ; line++ {
-		field, err := in.ReadSlice('\n')
-		if err == io.EOF && len(field) == 0 {
-			break
-		}
-		if err != nil && err != io.EOF {
-			return fmt.Errorf("%s:%d: %w", name, line, err)
-		}
-		field = bytes.TrimRight(field, "\r\n")
-		if line == 1 {
-			if string(field) != strings.Join(spanColumns, ",") {
-				return fmt.Errorf("%s:1: got columns %s: want %s; another version of slotwave wrote it: run the scenario again",
-					name, text.Escape(string(field)), strings.Join(spanColumns, ","))
-			}
-			continue
-		}
-		if err := reading.row(field); err != nil {
-			return fmt.Errorf("%s:%d: %w", name, line, err)
-		}
-		if !each(&reading.span) {
+// ReadSpans reads spans.csv until each returns false; file is its name in errors. A
+// span is valid only during the call.
+func ReadSpans(r io.Reader, file string, each func(*model.Span) bool) error {
+	t := readTable(r, file, spanColumns)
+	for t.row() {
+		s := model.Span{Job: t.text(), Kind: named(t, workload.Reduce+1), Task: int(t.count()), Attempt: int(t.count())}
+		s.Thread, s.Copier = named(t, model.NumThreads), int(t.count())
+		s.Phase, s.Wait = named(t, workload.Phase(workload.NumPhases)), named(t, model.NumWaits)
+		s.Device, s.DeviceOf, s.FromNode = t.text(), t.text(), t.text()
+		s.Begin, s.End, s.Own, s.Bytes = time.Duration(t.count()), time.Duration(t.count()), time.Duration(t.count()), t.count()
+		if t.err != nil || !each(&s) {
 			break
 		}
 	}
-	return nil
-}
-
-// spanReader reads rows into one span.
-type spanReader struct {
-	span  model.Span
-	cells [][]byte
-	names map[string]string // each name once
-}
-
-// kept returns a name that stays valid.
-func (r *spanReader) kept(name []byte) string {
-	if own, ok := r.names[string(name)]; ok {
-		return own
-	}
-	own := string(name)
-	r.names[own] = own
-	return own
-}
-
-// row reads a row.
-func (r *spanReader) row(text []byte) error {
-	if r.cells = splitRow(r.cells[:0], text); len(r.cells) != len(spanColumns) {
-		return fmt.Errorf("got %s: want %d", workload.Counted(len(r.cells), "column", "columns"), len(spanColumns))
-	}
-	s, c := &r.span, r.cells
-	*s = model.Span{Job: r.kept(c[0]), Device: r.kept(c[8]), DeviceOf: r.kept(c[9]), FromNode: r.kept(c[10])}
-	var found [4]bool
-	s.Kind, found[0] = named(c[1], workload.Reduce+1)
-	s.Thread, found[1] = named(c[4], model.NumThreads)
-	s.Phase, found[2] = named(c[6], workload.Phase(workload.NumPhases))
-	s.Wait, found[3] = named(c[7], model.NumWaits)
-	for i, column := range [...]int{1, 4, 6, 7} {
-		if !found[i] {
-			return fmt.Errorf("%s: got %s: want a name that slotwave writes", spanColumns[column], strconv.Quote(string(c[column])))
-		}
-	}
-	var n [7]int64
-	for i, column := range [...]int{2, 3, 5, 11, 12, 13, 14} {
-		if len(c[column]) == 0 {
-			continue
-		}
-		v, err := strconv.ParseInt(string(c[column]), 10, 64)
-		if err != nil || v < 0 {
-			return fmt.Errorf("%s: got %s: want a whole number from 0", spanColumns[column], strconv.Quote(string(c[column])))
-		}
-		n[i] = v
-	}
-	s.Task, s.Attempt, s.Copier = int(n[0]), int(n[1]), int(n[2])
-	s.Begin, s.End, s.Own, s.Bytes = time.Duration(n[3]), time.Duration(n[4]), time.Duration(n[5]), n[6]
-	return nil
-}
-
-// named returns the value with a name, of those below a limit.
-func named[T interface {
-	~uint8
-	String() string
-}](name []byte, limit T) (T, bool) {
-	for v := range limit {
-		if v.String() == string(name) {
-			return v, true
-		}
-	}
-	return 0, false
-}
-
-// splitRow appends the cells of a row of CSV.
-func splitRow(cells [][]byte, text []byte) [][]byte {
-	for {
-		if len(text) > 0 && text[0] == '"' {
-			var cell []byte
-			i := 1
-			for ; i < len(text); i++ {
-				if text[i] == '"' {
-					if i+1 == len(text) || text[i+1] != '"' {
-						break
-					}
-					i++
-				}
-				cell = append(cell, text[i])
-			}
-			cells, text = append(cells, cell), text[min(i+1, len(text)):]
-			if len(text) == 0 {
-				return cells
-			}
-			text = text[1:]
-			continue
-		}
-		i := bytes.IndexByte(text, ',')
-		if i < 0 {
-			return append(cells, text)
-		}
-		cells, text = append(cells, text[:i]), text[i+1:]
-	}
+	return t.err
 }
