@@ -62,7 +62,7 @@ var (
 // forget makes all figures unknown.
 func (f *loggedNumbers) forget(place map[string]int) {
 	f.place, f.values = place, f.values[:0]
-	for range place {
+	for range len(place) {
 		f.values = append(f.values, workload.Unknown)
 	}
 }
