@@ -20,6 +20,8 @@ import (
 // is then not an error.
 type ReplaySummary struct {
 	Settings []string      `json:"settings"`
+	Stated   []string      `json:"stated"` // settings that state what the record does not
+	Times    string        `json:"times"`  // of tasks, where settings differ
 	Jobs     int           `json:"jobs"`
 	Unknown  int           `json:"jobs_without_time"`
 	Median   text.Share    `json:"median_error"` // of the absolute differences
@@ -130,10 +132,15 @@ func (r *Run) ReplaySummary() *ReplaySummary {
 	if len(r.Recorded) == 0 {
 		return nil
 	}
-	s := &ReplaySummary{Settings: []string{}, List: []ReplayedJob{}}
+	s := &ReplaySummary{Settings: escaped(r.Changed), Stated: escaped(r.Stated), List: []ReplayedJob{}}
 	if len(r.Changed) > 0 {
-		for _, setting := range r.Changed {
-			s.Settings = append(s.Settings, text.Escape(setting))
+		switch {
+		case r.Question.Fidelity != model.Replay:
+			s.Times = "simulated"
+		case r.Rescaled:
+			s.Times = "recorded, adapted to where tasks run"
+		default:
+			s.Times = "recorded"
 		}
 		return s
 	}
@@ -151,17 +158,28 @@ func (r *Run) ReplaySummary() *ReplaySummary {
 	return s
 }
 
+func escaped(settings []string) []string {
+	list := []string{}
+	for _, setting := range settings {
+		list = append(list, text.Escape(setting))
+	}
+	return list
+}
+
 // Text is the line of the summary.
 func (s *ReplaySummary) Text() string {
 	switch {
 	case len(s.Settings) > 0:
-		return "not compared: settings differ from the record (" + text.Shorten(strings.Join(s.Settings, ", "), 60) + ")"
+		return "not compared with the record (" + text.Shorten(strings.Join(s.Settings, ", "), 60) + "): initialisation, queues and placement are simulated anew, times of tasks are " + s.Times
 	case s.Jobs == 0:
 		return fmt.Sprintf("not compared: no time is recorded for %s", text.Count(s.Unknown, "job"))
 	}
 	line := fmt.Sprintf("median error %s of %s, worst %s (%s)", text.Percent(s.Median), text.Count(s.Jobs, "job"), signedPercent(s.Worst), text.Shorten(s.WorstJob, 24))
 	if s.Unknown > 0 {
 		line += fmt.Sprintf("; %s without a recorded time", text.Number(int64(s.Unknown)))
+	}
+	if len(s.Stated) > 0 {
+		line += "; taken as recorded, though no record states it: " + text.Shorten(strings.Join(s.Stated, ", "), 60)
 	}
 	return line
 }

@@ -36,6 +36,8 @@ type Run struct {
 	Limits      []Limit              // what limited the first replication, the largest part first; empty: not known
 	NoPlots     bool                 // write no pictures
 
+	Stated       []string           // settings that state what the record does not
+	Rescaled     bool               // recorded times are adapted to where tasks run
 	Calibrations []model.Prediction // by calibrations that explain the record about as well; empty: none are known
 
 	Recorded []workload.JobRecord // what is recorded of the jobs; empty: nothing

@@ -35,6 +35,9 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
 	t.readNodes(&c, l, common, m, machine)
+	if m.file.history && l.recorded() && !m.planned() && t.yarn == nil && !m.file.sets("workload.replay") {
+		t.otherSlots(&c, l)
+	}
 	t.readSlowdowns(&c, l, m)
 	t.readDies(&c, m.seed.Named("dies"))
 	if c.Heartbeat == 0 && !ideal && l.recorded() && onYARN == nil {
@@ -341,7 +344,7 @@ func (t clusterTable) readSlowdowns(c *model.Cluster, l *load, m *hardware) {
 		}
 	}
 	if n := len(in.values); n > 0 && missing < n && l.recorded() && !m.planned() {
-		t.warnAt(t.line("slowdowns"), "cluster.slowdowns has no effect: the recorded times of the machines contain it")
+		t.idleAt(t.line("slowdowns"), "cluster.slowdowns has no effect: the recorded times of the machines contain it")
 	}
 	if missing > 0 {
 		t.warnAt(t.line("slowdowns"), "cluster.slowdowns: %d of %d names are not of a node of this cluster, and have no effect", missing, len(in.values))
@@ -401,13 +404,40 @@ func (t clusterTable) nodesOfTrace(c *model.Cluster, h *workload.History, alike 
 
 func digits(n int) int { return len(fmt.Sprint(n)) }
 
+// otherSlots finds nodes with other slots than those recorded, whose tasks would share
+// cores and disks with others.
+func (t clusterTable) otherSlots(c *model.Cluster, l *load) {
+	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
+		most := l.whole.MostOnMachine(kind)
+		if n, told := statedSlots("mapred.tasktracker."+kind.String()+".tasks.maximum", l.whole.Common()); told {
+			most = n
+		}
+		for i := range c.Nodes {
+			slots := c.Nodes[i].MapSlots
+			if kind == workload.Reduce {
+				slots = c.Nodes[i].ReduceSlots
+			}
+			if slots != most && most > 0 {
+				t.beyond = append(t.beyond, fmt.Sprintf("%d %s slots on a node in place of %d", slots, kind, most))
+				break
+			}
+		}
+	}
+}
+
+// statedSlots returns the slots of a machine that a configuration states. YARN has
+// containers, and does not read these properties.
+func statedSlots(property string, conf workload.Conf) (n int, told bool) {
+	_, told = conf.Lookup(property)
+	n, err := conf.Whole(property)
+	return n, told && err == nil && conf.String("mapreduce.framework.name", "") != "yarn"
+}
+
 // slotsOfTrace returns the slots of the machines of a trace. They come from the
 // scenario, else the configuration, else the largest recorded number of concurrent
-// attempts on one machine. YARN has containers, and does not read these properties.
+// attempts on one machine.
 func (t clusterTable) slotsOfTrace(key, property string, conf workload.Conf, most int, kind workload.Kind) int {
-	_, told := conf.Lookup(property)
-	n, err := conf.Whole(property)
-	if told && err == nil && conf.String("mapreduce.framework.name", "") != "yarn" {
+	if n, told := statedSlots(property, conf); told {
 		if n < most && !t.has(key) {
 			t.warn("%s: the history has %d %ss at once on one machine, but a node has %s (%s)", t.file, most, kind, workload.Counted(n, "slot", "slots"), property)
 		}

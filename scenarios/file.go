@@ -475,7 +475,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 		}
 		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
 		f.question(one, s, &run, seed)
-		run.Changed = append(append(f.changed(t.yarn != nil), run.Changed...), strings.Fields(run.Name)...)
+		run.Changed = append(run.Changed, strings.Fields(run.Name)...)
 		run.Question.Name = s.Name
 		if run.Name != "" {
 			run.Question.Name += " " + run.Name
@@ -496,7 +496,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 		s.NoPlots = true
 		t.warn("no pictures are drawn of %d runs: plots = \"all\" draws those of each run", len(s.Runs))
 	}
-	s.Assumed, s.Warnings = t.assumed, t.warnings
+	s.Assumed, s.Warnings, s.Beyond = t.assumed, t.warnings, t.beyond
 	return s
 }
 
@@ -689,10 +689,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 		onYARN, conf = f.onYARN(policy, s, conf)
 	}
 
-	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated", seed: workload.Seed(seed)}
-	if own {
-		m.initialised = "recorded" // the trace's own cluster, or a change to it
-	}
+	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, own: own, varies: run.Name != "", seed: workload.Seed(seed)}
 	m.readNetwork(t.inner("network"), &q.Network)
 	load := f.readWorkload(t.inner("workload"), conf, s, seed, m)
 	load.checkBlocks(t, conf)
@@ -705,6 +702,9 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 		t.ask("change")
 	} else {
 		run.AnyScheduler = load.recorded() && f.history && !policy.has("name") && q.Cluster.Conf.Text("mapred.jobtracker.taskScheduler") == ""
+		if run.AnyScheduler {
+			t.assume("scheduler.name = fifo (no record states it)")
+		}
 		q.Scheduler = schedulerTable{policy}.readScheduler(&q.Cluster)
 		q.Changes = t.readChanges(&q.Cluster)
 	}
@@ -712,7 +712,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	if load.recorded() && q.Scheduler.Name == "capacity" {
 		t.recordedQueues(q)
 	}
-	run.Recorded, run.Changed = load.records, load.changed
+	run.Recorded, run.Changed, run.Stated, run.Rescaled = load.records, load.changed, load.stated, load.replay.Rescaled
 	if t.yarn != nil && !load.onYARN && load.recorded() {
 		run.Changed = append(run.Changed, "cluster.hadoop")
 	}

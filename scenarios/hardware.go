@@ -26,9 +26,10 @@ type hardware struct {
 	nic      float64 // bytes/s that replace those of the platforms; 0: the platform's
 	uplink   float64
 
-	initialised string // default for who initialises jobs
-	seed        workload.Seed
-	volumes     float64 // factor on the bytes of every job
+	own     bool // the cluster and the scheduler of a trace are its own, as far as the scenario says
+	varies  bool // the run is one of several that differ
+	seed    workload.Seed
+	volumes float64 // factor on the bytes of every job
 }
 
 func (m *hardware) planned() bool { return m.fidelity >= model.Phase }
@@ -49,7 +50,7 @@ func (m *hardware) readNetwork(t *table, n *model.Network) {
 	n.ExactFetches = t.integer("exact_fetches", model.DefaultExactFetches, 1, math.MaxInt32)
 	for _, key := range []string{"nic_mb", "uplink_mb", "slack", "exact_fetches"} {
 		if without := m.fidelity != model.Device && (key != "nic_mb" || !m.planned()); t.has(key) && without {
-			t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
+			t.idleAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
 		}
 	}
 	t.done()
@@ -67,7 +68,7 @@ func (m *hardware) readMachine(t *table, common int) int {
 	case !m.planned():
 		for _, key := range machineKeys {
 			if t.has(key) {
-				t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
+				t.idleAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
 			}
 		}
 		return 0
@@ -384,7 +385,7 @@ func (m *hardware) readLoads(t *table, c *model.Cluster) {
 		case l.Node < 0:
 			in.failf("node", "%q: want the name of one of %d nodes", node, len(c.Nodes))
 		case m.fidelity != model.Device:
-			t.warnAt(t.lines[index("cluster.load", i)], "cluster.load has no effect at fidelity %v", m.fidelity)
+			t.idleAt(t.lines[index("cluster.load", i)], "cluster.load has no effect at fidelity %v", m.fidelity)
 		case l.Disk >= len(c.Machines[c.Nodes[l.Node].Machine].Disks):
 			in.failf("disk", "%d: want one of the node's %d disks, from 0", l.Disk, len(c.Machines[c.Nodes[l.Node].Machine].Disks))
 		case l.Streams == 0 && l.Share == 0:

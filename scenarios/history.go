@@ -258,21 +258,3 @@ func (s *setting) asRecorded() bool {
 		return key[0] != "vary" && !slices.Contains(asRecorded, strings.Join(key, "."))
 	})
 }
-
-// onlyRelease reports whether a setting says nothing but the release of Hadoop.
-func (s *setting) onlyRelease() bool {
-	paths := keyPaths(s.value, nil)
-	return len(paths) == 1 && strings.Join(paths[0], ".") == "cluster.hadoop"
-}
-
-// changed lists the settings that make the scenario differ from its record. On YARN it
-// is for the record to say whether the release does.
-func (f *File) changed(onYARN bool) []string {
-	var list []string
-	for i := range f.set {
-		if s := &f.set[i]; !s.asRecorded() && !(onYARN && s.onlyRelease()) {
-			list = append(list, workload.WithoutSecrets(s.text))
-		}
-	}
-	return list
-}

@@ -70,6 +70,7 @@ type report struct {
 	problems []problem
 	warnings []string
 	assumed  []string
+	beyond   []string           // what the command line asks and given times of tasks do not answer
 	phases   bool               // times come from phases, so properties within a task matter
 	yarn     *model.YARNRelease // of the cluster; nil: it has a JobTracker
 	traced   bool               // all jobs come from traces
@@ -101,6 +102,14 @@ func (r *report) warn(format string, args ...any) {
 // warnAt adds a warning about a line.
 func (r *report) warnAt(line int, format string, args ...any) {
 	r.warn("%s%s", place(r.file, r.set, line), fmt.Sprintf(format, args...))
+}
+
+// idleAt warns about a line that changes nothing at the fidelity of the scenario.
+func (r *report) idleAt(line int, format string, args ...any) {
+	r.warnAt(line, format, args...)
+	if line < 0 {
+		r.beyond = append(r.beyond, r.set[-line-1])
+	}
 }
 
 func (r *report) assume(format string, args ...any) {
@@ -413,7 +422,7 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 	conf.Set(name, textOf(v))
 	p, ok := workload.FindProperty(name)
 	if p.Phases && !t.phases {
-		t.warnAt(t.line(name), "%s has no effect: at this fidelity task times are given, not computed from phases", name)
+		t.idleAt(t.line(name), "%s has no effect: at this fidelity task times are given, not computed from phases", name)
 	}
 	if p.OnYARN() && t.yarn == nil {
 		t.warnAt(t.line(name), "%s has no effect: only clusters on YARN read it (cluster.hadoop)", name)

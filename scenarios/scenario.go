@@ -22,6 +22,7 @@ type Scenario struct {
 	Runs     []Run    // one, or one for each variation
 	Assumed  []string // values without a source
 	Warnings []string // inputs without effect, and omissions from a trace
+	Beyond   []string // what the command line asks and given times of tasks do not answer
 
 	Models       ModelFiles
 	Alternatives [][]string // settings of calibrations that explain the record about as well
@@ -59,6 +60,8 @@ type Run struct {
 	Question model.WhatIf
 	Recorded []workload.JobRecord // what the trace states of its jobs; nil: no times
 	Changed  []string             // settings that make the run differ from the recorded one
+	Stated   []string             // settings that state what the record does not
+	Rescaled bool                 // recorded times are adapted to where tasks run
 
 	AnyScheduler bool // it is a history whose scheduler nothing states
 }

@@ -32,7 +32,8 @@ type load struct {
 	history  *workload.History // the chosen jobs; nil without a trace
 	whole    *workload.History // all jobs, from which the cluster is known
 	records  []workload.JobRecord
-	changed  []string // keys that make the workload another than the recorded one
+	changed  []string // settings and keys that make the run another than the recorded one
+	stated   []string // settings that state what the record does not
 	failed   bool     // there is one that cannot be read
 	rates    workload.SwimRates
 	replay   workload.ReplayOptions
@@ -71,7 +72,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		l.given = t.oneOf("application", applications[0], applications...) == "fixed"
 	}
 	l.users = t.integer("users", 0, 1, unlimited)
-	l.replay.Initialised = t.oneOf("initialised", m.initialised, "simulated", "recorded") == "recorded"
+	l.replay.Initialised = t.oneOf("initialised", "recorded", "recorded", "simulated") == "recorded"
 	l.replay.Speculated = m.fidelity == model.Replay
 	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
 	l.replay.Bytes, m.volumes = shape.ScaleBytes, shape.ScaleBytes
@@ -95,7 +96,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	} else {
 		for _, key := range []string{"profile", "profiles", "alternatives", "reduces", "block_size"} {
 			if t.has(key) {
-				t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
+				t.idleAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
 			}
 		}
 	}
@@ -148,8 +149,81 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	if given && len(h.Swim) == 0 {
 		t.warnAt(t.line("rates"), "%s has no effect: the trace records times", join(t.path, "rates"))
 	}
+	l.changes(f)
+	// What a cluster decided is simulated again if it is another one.
+	asks := len(l.changed) > 0 || m.varies
+	l.replay.Initialised = l.replay.Initialised && (t.has("initialised") || m.own && !asks)
+	l.replay.Rescaled = l.replay.Rescaled || asks && !t.has("replay")
 	l.shape(h, &shape)
 	return l
+}
+
+// changes divides the settings of the command line: those that ask about another
+// cluster or workload, and those that state what the record leaves open.
+func (l *load) changes(f *File) {
+	workers := l.whole.Workers()
+	for i := range f.set {
+		s := &f.set[i]
+		asks, states := false, false
+		for _, path := range keyPaths(s.value, nil) {
+			switch key := strings.Join(path, "."); {
+			case path[0] == "vary" || slices.Contains(asRecorded, key):
+			case key == "cluster.hadoop" && l.onYARN && l.table.yarn != nil:
+			case key == "cluster.nodes" && leafOf(s.value) == int64(workers.Hosts()):
+			case f.history && l.leavesOpen(f, key):
+				states = true
+			default:
+				asks = true
+			}
+		}
+		if text := workload.WithoutSecrets(s.text); asks {
+			l.changed = append(l.changed, text)
+		} else if states {
+			l.stated = append(l.stated, text)
+		}
+	}
+}
+
+// leafOf returns the value of a setting.
+func leafOf(tree any) any {
+	for {
+		m, ok := tree.(map[string]any)
+		if !ok {
+			return tree
+		}
+		for _, tree = range m {
+		}
+	}
+}
+
+// leavesOpen reports whether a history does not state a key of the scenario, so that
+// a setting of it is no change.
+func (l *load) leavesOpen(f *File, key string) bool {
+	conf := l.whole.Common()
+	if _, stated := f.stated[key]; stated {
+		return false
+	}
+	slots := func(property string) bool {
+		_, stated := conf.Lookup(property)
+		return !stated && f.sets("workload.replay") // who asks says that the times hold
+	}
+	switch section, name, _ := strings.Cut(key, "."); {
+	case key == "cluster.hadoop":
+		_, known := model.ReleaseOf(conf)
+		return l.whole.Release == "" && !known
+	case key == "cluster.map_slots":
+		return slots("mapred.tasktracker.map.tasks.maximum")
+	case key == "cluster.reduce_slots":
+		return slots("mapred.tasktracker.reduce.tasks.maximum")
+	case key == "cluster.nodes" || key == "cluster.racks" || key == "cluster.nodes_per_rack":
+		return l.whole.Topology.Hosts() == 0
+	case section == "scheduler":
+		return conf.Text("mapred.jobtracker.taskScheduler") == ""
+	case section == "conf":
+		return len(conf.Keys()) == 0
+	default:
+		return section == "cluster" && (strings.HasPrefix(name, "costs.") || slices.Contains([]string{"heartbeat", "heartbeats", "phases", "from_start", "shared_slots"}, name))
+	}
 }
 
 // checkBlocks says what a block size does where all splits are recorded: at most the
@@ -167,7 +241,7 @@ func (l *load) checkBlocks(t *table, conf workload.Conf) {
 	for _, name := range []string{key, "dfs.blocksize"} {
 		line = cmp.Or(t.lines[join("conf", name)], line)
 	}
-	t.warnAt(line, "%s has no effect: the splits are recorded; want workload.block_size, at fidelity phase or device", key)
+	t.idleAt(line, "%s has no effect: the splits are recorded; want workload.block_size, at fidelity phase or device", key)
 }
 
 // shape changes the jobs of the trace.

@@ -53,7 +53,7 @@ func (o *Options) schedulerOf(name string, first *scenarios.Scenario) (policy, w
 	var names, errors []string
 	least, usual := math.Inf(1), 0.0
 	for _, tried := range []string{"fifo", fair, "capacity"} {
-		off, known, err := o.replayError(name, tried)
+		off, known, err := o.replayError(name, tried, run.Changed)
 		if err != nil || !known || tried == "fifo" && off < good {
 			return "", "", err
 		}
@@ -81,14 +81,9 @@ func overlap(jobs []workload.JobRecord) bool {
 }
 
 // replayError returns the mean relative error of the jobs of a history, as recorded,
-// under a scheduler.
-func (o *Options) replayError(name, policy string) (mean float64, known bool, err error) {
-	var set []string
-	for _, s := range o.Set {
-		if scenarios.AsRecorded(s) {
-			set = append(set, s)
-		}
-	}
+// under a scheduler, without the settings that change the record.
+func (o *Options) replayError(name, policy string, changed []string) (mean float64, known bool, err error) {
+	set := slices.DeleteFunc(slices.Clone(o.Set), func(s string) bool { return slices.Contains(changed, workload.WithoutSecrets(s)) })
 	f, err := scenarios.OpenReading(name, o.Reading, append(set, "fidelity=\"replay\"")...)
 	if err != nil {
 		return 0, false, err

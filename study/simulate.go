@@ -139,7 +139,7 @@ func (s *Study) newRun(r int) *results.Run {
 	asked, n := &s.Scenario.Runs[r], s.Options.NumReplications()
 	return &results.Run{
 		Question: &asked.Question, Predictions: make([]model.Prediction, n), Replicated: make([]points.Replication, n),
-		Recorded: asked.Recorded, Changed: asked.Changed,
+		Recorded: asked.Recorded, Changed: asked.Changed, Stated: asked.Stated, Rescaled: asked.Rescaled,
 	}
 }
 

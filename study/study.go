@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
@@ -124,6 +125,9 @@ func Open(name string, o Options) (*Study, error) {
 	}
 	if first.OnYARN() && !o.Containers {
 		return nil, notOnYARN(name)
+	}
+	if run := &first.Runs[0]; len(first.Beyond) > 0 && len(run.Recorded) > 0 && run.Question.Fidelity == model.Replay {
+		return nil, fmt.Errorf("%s: %s: got a question about what tasks do, want a machine: recorded times of tasks hold for the recorded slots, devices and settings only (slotwave platform calibrate %[1]s --out MACHINE, then ask MACHINE/scenario.toml)", name, workload.WithoutSecrets(strings.Join(first.Beyond, ", ")))
 	}
 	s := &Study{Scenario: first, File: f, Options: o}
 	for i, settings := range first.Alternatives {

@@ -135,8 +135,10 @@ fair-scheduler.xml of a cluster on YARN, --workload has the jobs.
 
 A history is replayed on the cluster that it records, and the simulated time of
 each job is compared with the recorded one. --set changes the cluster or the
-workload; the times are then not compared. --fail-above 5% (or 0.05) exits with
-code 4 if a simulated time differs from the recorded one by more than 5 %.
+workload; the times are then not compared, and all that the cluster decided is
+simulated anew. What tasks do on other slots and devices needs a machine
+(slotwave platform calibrate). --fail-above 5% (or 0.05) exits with code 4 if a
+simulated time differs from the recorded one by more than 5 %.
 
 A recorded case is simulated with --set run=1, its first recorded run, and each
 attempt is compared with the recorded one: tracker, start and finish to the
