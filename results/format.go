@@ -17,9 +17,12 @@ func headings(runs []*Run) []string {
 	for i, r := range runs {
 		names[i] = r.title()
 	}
-	_, short := text.WithoutPrefix(names)
+	key, short := text.WithoutPrefix(names)
 	for i, name := range short {
-		names[i] = fmt.Sprintf("%s: %s", name, text.Duration(runs[i].end()))
+		if key != "" {
+			name = key + " = " + name
+		}
+		names[i] = fmt.Sprintf("%s: makespan %s", name, text.Duration(runs[i].end()))
 	}
 	return names
 }

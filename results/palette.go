@@ -1,13 +1,17 @@
 package results
 
-import "github.com/slotwave/slotwave/results/figure"
+import (
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/workload"
+)
 
-// stageColours match those of the main phase of each stage, and differ as much.
+// stageColours are those of the main phase of each stage. A reduce after its shuffle
+// is lighter than its main phase, so that it differs from a map in greyscale too.
 var stageColours = [numStages]figure.Tint{
-	stageMap:     figure.Tinted(0x5b93c3, 0x5cb2fc),
-	stageShuffle: figure.Tinted(0xf0d596, 0xa98a35),
-	stageReduce:  figure.Tinted(0x2e7d4b, 0x23713f),
-	stageOther:   figure.Tinted(0x9e9e9e, 0x7f7e7d),
+	stageMap:     figure.PhaseColours[workload.PhaseMap],
+	stageShuffle: figure.PhaseColours[workload.PhaseShuffle],
+	stageReduce:  figure.Tinted(0x3f8a3f, 0x45a050),
+	stageOther:   figure.PhaseColours[figure.OtherPhase],
 }
 
 var stageInk = func() (inks [numStages]figure.Ink) {

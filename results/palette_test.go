@@ -100,9 +100,10 @@ func TestCIEDE2000(t *testing.T) {
 	}
 }
 
-// TestTouchingColours wants what touches in a chart to be told apart by all
-// eyes: 12 is far above the 2 to 3 that a trained eye sees side by side, since
-// bars are small.
+// TestTouchingColours wants what touches in a chart to be told apart by all eyes,
+// and phases also on a printer without colours. 12 is far above the 2 to 3 that a
+// trained eye sees side by side, since bars are small; 7 of lightness is the most
+// that nine phases and the ground leave room for.
 func TestTouchingColours(t *testing.T) {
 	apart := func(nameA, nameB string, a, b figure.Tint) {
 		for _, s := range sights {
@@ -113,6 +114,13 @@ func TestTouchingColours(t *testing.T) {
 			}
 		}
 	}
+	grey := func(a, b figure.Tint) {
+		for _, pair := range [][2]color.NRGBA{{a.Light, b.Light}, {a.Dark, b.Dark}} {
+			if d := math.Abs(seen(pair[0], sights[0].matrix)[0] - seen(pair[1], sights[0].matrix)[0]); d < 7 {
+				t.Errorf("%v and %v are %.1f apart in lightness: want 7", pair[0], pair[1], d)
+			}
+		}
+	}
 	for _, phases := range [][]workload.Phase{
 		{workload.PhaseStartup, workload.PhaseRead, workload.PhaseMap, workload.PhaseCollect, workload.PhaseSpill, workload.PhaseMerge, workload.PhaseWrite, workload.PhaseCommit},
 		{workload.PhaseStartup, workload.PhaseShuffle, workload.PhaseMerge, workload.PhaseReduce, workload.PhaseWrite, workload.PhaseCommit},
@@ -120,8 +128,10 @@ func TestTouchingColours(t *testing.T) {
 		for i, a := range phases {
 			apart(a.String(), "the ground", figure.PhaseColours[a], figure.ColourGround)
 			apart(a.String(), "set-up", figure.PhaseColours[a], figure.PhaseColours[figure.OtherPhase])
+			grey(figure.PhaseColours[a], figure.PhaseColours[figure.OtherPhase])
 			for _, b := range phases[:i] {
 				apart(a.String(), b.String(), figure.PhaseColours[a], figure.PhaseColours[b])
+				grey(figure.PhaseColours[a], figure.PhaseColours[b])
 			}
 		}
 	}
@@ -129,6 +139,7 @@ func TestTouchingColours(t *testing.T) {
 		apart(stageLabels[a], "the ground", stageColours[a], figure.ColourGround)
 		for b := range a {
 			apart(stageLabels[a], stageLabels[b], stageColours[a], stageColours[b])
+			grey(stageColours[a], stageColours[b])
 		}
 	}
 }

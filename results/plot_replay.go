@@ -32,13 +32,13 @@ func replayFigure(title string, r *Run) *figure.Figure {
 			least, most = math.Min(least, math.Max(1e-3, float64(ns)/1e9)), math.Max(most, float64(ns)/1e9)
 		}
 	}
-	most = math.Max(most, 1e-3)
-	d := &diagonal{rows: rows, from: math.Log10(least) - 0.1, to: math.Log10(most) + 0.1}
-	p := figure.NewPanel(460, "simulated (s)")
+	d := &diagonal{rows: rows, from: least / 1.25, to: math.Max(most, 1e-3) * 1.25}
+	p := figure.NewPanel(460, "simulated (s, logarithmic)")
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = d.from, d.to, d.from, d.to
-	marks := plot.ConstantTicks(d.ticks())
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	marks := plot.ConstantTicks(figure.LogTicks(d.from, d.to))
 	p.X.Tick.Marker, p.Y.Tick.Marker = marks, marks
-	p.X.Label.Text = "recorded (s)"
+	p.X.Label.Text = "recorded (s, logarithmic)"
 	p.Add(d)
 	f.Panels = []*figure.Panel{p}
 	return f
@@ -47,40 +47,21 @@ func replayFigure(title string, r *Run) *figure.Figure {
 // diagonal draws jobs on two logarithmic axes of the same span.
 type diagonal struct {
 	rows     []ReplayedJob
-	from, to float64 // log10 of seconds
-}
-
-// ticks are at 1, 2 and 5 times the powers of ten; over many decades at the
-// powers alone.
-func (d *diagonal) ticks() []plot.Tick {
-	steps := []float64{1, 2, 5}
-	if d.to-d.from > 3 {
-		steps = steps[:1]
-	}
-	if d.to-d.from < 0.5 {
-		steps = []float64{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9}
-	}
-	var marks []plot.Tick
-	for decade := math.Floor(d.from); decade <= d.to; decade++ {
-		for _, step := range steps {
-			v := step * math.Pow(10, decade)
-			if at := math.Log10(v); at >= d.from && at <= d.to {
-				marks = append(marks, plot.Tick{Value: at, Label: fmt.Sprintf("%.4g", v)})
-			}
-		}
-	}
-	return marks
+	from, to float64 // s
 }
 
 // Plot is plot.Plotter.
 func (d *diagonal) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	up, down := math.Log10(1.1), math.Log10(0.9)
 	at := func(h, v float64) vg.Point { return vg.Point{X: x(h), Y: y(v)} }
-	c.FillPolygon(figure.FitBand, c.ClipPolygonXY([]vg.Point{at(d.from, d.from+up), at(d.to, d.to+up), at(d.to, d.to+down), at(d.from, d.from+down)}))
+	c.FillPolygon(figure.FitBand, c.ClipPolygonXY([]vg.Point{at(d.from, 1.1*d.from), at(d.to, 1.1*d.to), at(d.to, 0.9*d.to), at(d.from, 0.9*d.from)}))
 	c.StrokeLine2(figure.FitLine, x(d.from), y(d.from), x(d.to), y(d.to))
+	ring := figure.FitPoint
+	if len(d.rows) <= 200 {
+		ring.Radius = 3.5
+	}
 	for _, row := range d.rows {
-		seconds := func(ns int64) float64 { return math.Log10(math.Max(1e-3, float64(ns)/1e9)) }
-		c.DrawGlyph(figure.FitPoint, at(seconds(row.Recorded), seconds(row.Simulated)))
+		seconds := func(ns int64) float64 { return math.Max(1e-3, float64(ns)/1e9) }
+		c.DrawGlyph(ring, at(seconds(row.Recorded), seconds(row.Simulated)))
 	}
 }

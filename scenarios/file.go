@@ -551,7 +551,13 @@ func Vary(key string, values []string, flag string) string {
 // a key of the whole scenario is that of every [[job]].
 func varied(values map[string]any, key string) (paths []string) {
 	jobs, _ := values["job"].([]map[string]any)
-	if strings.ContainsAny(key, ".\"") || len(jobs) == 0 || slices.Contains([]string{"fidelity", "attempts", "plots"}, key) {
+	return VariedPaths(key, len(jobs))
+}
+
+// VariedPaths returns the keys that a varied key of a scenario with some [[job]] tables
+// stands for.
+func VariedPaths(key string, jobs int) (paths []string) {
+	if jobs == 0 || strings.ContainsAny(key, ".\"") || slices.Contains([]string{"fidelity", "attempts", "plots"}, key) {
 		return []string{key}
 	}
 	for i := range jobs {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/slotwave/slotwave/scenarios"
 )
 
 // VariedKey is a key of the scenario with its values.
@@ -59,15 +61,10 @@ func (o *VariedKey) addRange(text string, ends []string) error {
 	return nil
 }
 
-// KeySettings set a key to a value; a key without a dot is one of every [[job]], if the
-// scenario has any.
-func KeySettings(key, value string, tables int) []string {
-	if tables == 0 || strings.Contains(key, ".") {
-		return []string{key + "=" + value}
-	}
-	var all []string
-	for i := range tables {
-		all = append(all, fmt.Sprintf("job.%d.%s=%s", i, key, value))
+// KeySettings set a varied key of a scenario with some [[job]] tables to a value.
+func KeySettings(key, value string, tables int) (all []string) {
+	for _, path := range scenarios.VariedPaths(key, tables) {
+		all = append(all, path+"="+value)
 	}
 	return all
 }

@@ -177,7 +177,7 @@ func (f *Figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
 	width := f.Width() - 2*Margin
 	x := width
 	for _, e := range f.Legend {
-		w := swatchWidth + 5 + legendStyle.Width(e.Label)*1.1 + 16 // SVG viewers may use a wider font
+		w := swatchWidth + 5 + legendStyle.Width(e.Label) + 16
 		if x+w > width || len(rows) == 0 {
 			rows = append(rows, nil)
 			x = 0

@@ -33,20 +33,21 @@ func (t Tint) faint() Tint {
 }
 
 // PhaseColours differ, between any two phases of a map and any two of a reduce,
-// by a CIEDE2000 distance of 12 or more. This holds for normal, deutan, protan
-// and tritan sight and on both backgrounds.
+// by a CIEDE2000 distance of 12 or more, for normal, deutan, protan and tritan
+// sight and on both backgrounds. In greyscale they differ by 7 or more in lightness
+// (0 to 100).
 var PhaseColours = [workload.NumPhases + 1]Tint{
-	workload.PhaseStartup: Tinted(0x2b2b2b, 0xf0f0f0),
-	workload.PhaseRead:    Tinted(0xb9ddf9, 0x406c8b),
-	workload.PhaseMap:     Tinted(0x3579ba, 0x5cb2fc),
-	workload.PhaseCollect: Tinted(0xb798d1, 0x7d5fda),
-	workload.PhaseSpill:   Tinted(0xe6972b, 0xffb347),
-	workload.PhaseShuffle: Tinted(0xfbe4b1, 0x715e20),
-	workload.PhaseMerge:   Tinted(0xc4651f, 0xe36818),
-	workload.PhaseReduce:  Tinted(0x17663c, 0x3fae6a),
-	workload.PhaseWrite:   Tinted(0x7eb883, 0x064e31),
-	workload.PhaseCommit:  Tinted(0x4a2259, 0xc280b7),
-	OtherPhase:            Tinted(0x9d9f9e, 0x7f7e7d),
+	workload.PhaseStartup: Tinted(0x1f1e1b, 0xeaedef),
+	workload.PhaseRead:    Tinted(0xc9ddf4, 0x355573),
+	workload.PhaseMap:     Tinted(0x035bb5, 0x56b9f5),
+	workload.PhaseCollect: Tinted(0xc8afff, 0x7b4ac2),
+	workload.PhaseSpill:   Tinted(0xe59532, 0xfebf4f),
+	workload.PhaseShuffle: Tinted(0xf8e5af, 0x685628),
+	workload.PhaseMerge:   Tinted(0xaf5503, 0xe36309),
+	workload.PhaseReduce:  Tinted(0x045e39, 0x61c56f),
+	workload.PhaseWrite:   Tinted(0x42905a, 0x06381b),
+	workload.PhaseCommit:  Tinted(0x44136a, 0xce86b1),
+	OtherPhase:            Tinted(0x909493, 0x777876),
 }
 
 // PhaseColour returns the colour of a phase on light and on dark ground, as in

@@ -58,7 +58,7 @@ func TornadoPanel(bars []Bar, middle float64) (p *Panel, low, high float64) {
 		names = append(names, b.Name)
 		low, high = min(low, b.Low), max(high, b.High)
 	}
-	p = RowsPanel(names, 44)
+	p = RowsPanel(names, 30)
 	p.Add(&TornadoPlotter{bars, middle})
 	return p, low, high
 }
@@ -70,7 +70,7 @@ func RowsPanel(names []string, height vg.Length) *Panel {
 	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 	var marks []plot.Tick
 	for i, name := range names {
-		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: text.Shorten(name, 28)})
+		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: text.Shorten(name, 44)})
 	}
 	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
 	return p

@@ -162,7 +162,9 @@ func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
 		return
 	}
 	at = at.Add(c.origin)
-	fmt.Fprintf(&c.body, `<text class="%s" x="%s" y="%s" font-size="%s"`, c.class(false), hundredths(at.X), hundredths(c.height-at.Y), hundredths(f.Font.Size))
+	// With its length a text keeps its place where another font stands in.
+	fmt.Fprintf(&c.body, `<text class="%s" x="%s" y="%s" font-size="%s" textLength="%s" lengthAdjust="spacingAndGlyphs"`,
+		c.class(false), hundredths(at.X), hundredths(c.height-at.Y), hundredths(f.Font.Size), hundredths(f.Width(text)))
 	if f.Font.Weight > 0 {
 		c.body.WriteString(` font-weight="bold"`)
 	}
