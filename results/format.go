@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/slotwave/slotwave/results/text"
 )
@@ -19,7 +20,7 @@ func headings(runs []*Run) []string {
 	}
 	key, short := text.WithoutPrefix(names)
 	for i, name := range short {
-		if key != "" {
+		if key != "" && !strings.Contains(key, ",") {
 			name = key + " = " + name
 		}
 		names[i] = fmt.Sprintf("%s: makespan %s", name, text.Duration(runs[i].end()))
