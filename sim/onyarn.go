@@ -214,6 +214,7 @@ func (r *yarnRun) config() (yarn.Config, error) {
 		}
 		return engine.At(d)
 	}
+	c.Every = q.Cluster.EveryHeartbeat
 	c.Heartbeat = interval("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", time.Second)
 	c.Expiry = interval("yarn.nm.liveness-monitor.expiry-interval-ms", 10*time.Minute)
 	c.AMExpiry = interval("yarn.am.liveness-monitor.expiry-interval-ms", 10*time.Minute)

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/sim/engine"
@@ -15,10 +17,15 @@ import (
 )
 
 // yarnWorld draws a small cluster on YARN with jobs whose tasks fail, whose nodes are
-// slow, fail tasks or die, and with settings away from the defaults.
+// slow, fail tasks or die, and with settings away from the defaults. In one of three
+// times are rounded so that many events fall in one instant.
 func yarnWorld(r *rand.Rand) *model.WhatIf {
+	grain := time.Millisecond
+	if r.IntN(3) == 0 {
+		grain = 250 * time.Millisecond
+	}
 	seconds := func(least, most float64) time.Duration {
-		return time.Duration((least + r.Float64()*(most-least)) * float64(time.Second)).Round(time.Millisecond)
+		return time.Duration((least + r.Float64()*(most-least)) * float64(time.Second)).Round(grain)
 	}
 	nodes := 3 + r.IntN(6)
 	q := &model.WhatIf{
@@ -28,13 +35,9 @@ func yarnWorld(r *rand.Rand) *model.WhatIf {
 			Costs: model.Costs{Launch: seconds(0.2, 2), Setup: seconds(0, 1), Commit: seconds(0, 1)},
 		},
 		YARN: &model.YARN{
-			Flat:   true,
-			Policy: []string{"capacity", "fair"}[r.IntN(2)], Allocations: &model.Allocations{},
-			Properties: map[string]string{
-				"yarn.scheduler.capacity.root.queues": "default", "yarn.scheduler.capacity.root.default.capacity": "100",
-				"yarn.scheduler.capacity.maximum-am-resource-percent": "0.5", "yarn.nm.liveness-monitor.expiry-interval-ms": "30000",
-				"yarn.scheduler.fair.assignmultiple": fmt.Sprint(r.IntN(2) == 0),
-			},
+			Flat:   r.IntN(2) == 0,
+			Policy: []string{"capacity", "capacity", "fair", "fair", "fifo"}[r.IntN(5)], Allocations: &model.Allocations{},
+			Properties: yarnProperties(r),
 			Costs: model.YARNCosts{
 				AMLaunch: seconds(1, 4), AMExit: seconds(0, 1), Exit: seconds(0, 1), Kill: seconds(0, 1), JobCommit: seconds(0, 1), TaskAbort: seconds(0, 1),
 			},
@@ -60,8 +63,64 @@ func yarnWorld(r *rand.Rand) *model.WhatIf {
 	return q
 }
 
+// yarnProperties draws the settings of the schedulers.
+func yarnProperties(r *rand.Rand) map[string]string {
+	p := map[string]string{
+		"yarn.scheduler.capacity.root.queues": "default,other", "yarn.scheduler.capacity.root.default.capacity": "70",
+		"yarn.scheduler.capacity.root.other.capacity": "30", "yarn.nm.liveness-monitor.expiry-interval-ms": "30000",
+	}
+	set := func(odds int, key string, values ...string) {
+		if r.IntN(odds) == 0 {
+			p["yarn."+key] = values[r.IntN(len(values))]
+		}
+	}
+	p["yarn.scheduler.capacity.maximum-am-resource-percent"] = "0.5"
+	set(3, "scheduler.capacity.node-locality-delay", "-1", "3")
+	set(4, "scheduler.capacity.rack-locality-additional-delay", "0", "4")
+	set(4, "scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments", "3")
+	set(4, "scheduler.capacity.per-node-heartbeat.multiple-assignments-enabled", "false")
+	set(2, "scheduler.capacity.root.default.user-limit-factor", "1", "2", "10")
+	set(3, "scheduler.capacity.root.default.minimum-user-limit-percent", "30")
+	set(3, "scheduler.capacity.root.default.ordering-policy", "fair")
+	set(3, "scheduler.capacity.root.other.maximum-capacity", "40", "60")
+	set(4, "scheduler.capacity.reservations-continue-look-all-nodes", "false")
+	set(3, "scheduler.capacity.resource-calculator", "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator")
+	set(4, "resourcemanager.scheduler.monitor.enable", "true")
+	set(2, "scheduler.fair.assignmultiple", "true")
+	set(3, "scheduler.fair.locality.threshold.node", "0.5")
+	set(3, "scheduler.fair.locality.threshold.rack", "0.5")
+	set(4, "scheduler.fair.preemption", "true")
+	set(8, "scheduler.fair.continuous-scheduling-enabled", "true")
+	p["yarn.scheduler.fair.continuous-scheduling-sleep-ms"] = "50"
+	return p
+}
+
+// yarnContainers draws an application of given containers.
+func yarnContainers(r *rand.Rand, nodes int, seconds func(float64, float64) time.Duration) (groups []workload.ContainerGroup) {
+	for range 1 + r.IntN(2) {
+		g := workload.ContainerGroup{Priority: 1 + r.IntN(3), MemoryMiB: int64(1+r.IntN(3)) * 1024, VCores: int64(1 + r.IntN(2))}
+		near := r.IntN(2) == 0
+		for range 1 + r.IntN(20) {
+			g.Times = append(g.Times, seconds(1, 30))
+			if near {
+				g.Hosts = append(g.Hosts, []string{fmt.Sprintf("c%03d", r.IntN(nodes))})
+			}
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
 func yarnWorldJob(r *rand.Rand, i, nodes int, seconds func(float64, float64) time.Duration) workload.Job {
 	j := workload.Job{ID: fmt.Sprint("j", i), Queue: "default", User: fmt.Sprint("u", r.IntN(2)), Submit: 3*time.Second + time.Duration(i)*seconds(0, 5)}
+	if r.IntN(3) == 0 {
+		j.Queue = "other"
+	}
+	if r.IntN(4) == 0 {
+		j.Containers = yarnContainers(r, nodes, seconds)
+		j.Conf.Set("yarn.app.mapreduce.am.resource.mb", "1024")
+		return j
+	}
 	set := func(odds int, key string, values ...string) {
 		if r.IntN(odds) == 0 {
 			j.Conf.Set(key, values[r.IntN(len(values))])
@@ -136,6 +195,34 @@ func TestYarnWorlds(t *testing.T) {
 	for what, n := range seen {
 		if n == 0 {
 			t.Errorf("no world has %s", what)
+		}
+	}
+}
+
+// Heartbeats that would do nothing are left out without any difference in what happens.
+func TestLazyHeartbeatsOnYARN(t *testing.T) {
+	worlds := uint64(1500)
+	if !layers.Whole {
+		worlds = 300
+	}
+	for seed := range worlds {
+		lazy, err := sim.RunOnYARN(yarnWorld(rand.New(rand.NewPCG(seed, 31))))
+		if err != nil {
+			t.Fatalf("world %d: %v", seed, err)
+		}
+		q := yarnWorld(rand.New(rand.NewPCG(seed, 31)))
+		q.Cluster.EveryHeartbeat = true
+		every, err := sim.RunOnYARN(q)
+		if err != nil {
+			t.Fatalf("world %d: %v", seed, err)
+		}
+		for i := range every.Containers {
+			if i >= len(lazy.Containers) || lazy.Containers[i] != every.Containers[i] {
+				t.Fatalf("world %d: container %d differs from that with every heartbeat: %+v", seed, i, every.Containers[i])
+			}
+		}
+		if !reflect.DeepEqual(lazy, every) {
+			t.Fatalf("world %d differs from that with every heartbeat", seed)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type benchmark struct {
 // BenchmarkSimulator measures the simulator. With -short it takes parts of the days
 // and shuffles.
 func BenchmarkSimulator(b *testing.B) {
-	measure(b, slices.Concat(holds(), clusters(), shuffles(), transfers(), whatIfs(), readers()))
+	measure(b, slices.Concat(holds(), clusters(), onYARN(), shuffles(), transfers(), whatIfs(), readers()))
 }
 
 // BenchmarkGrowth answers questions in ever larger sizes, by scheduler.

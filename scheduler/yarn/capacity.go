@@ -40,7 +40,7 @@ func (s *capacity) AppAdded(a *App) error {
 	if a.Attempt <= 1 && q.leaf.full(a.User) {
 		return ErrFull
 	}
-	a.prepare()
+	a.prepare(&s.cluster)
 	a.Priority = min(a.Priority, s.maxPriority)
 	a.Path = q.path
 	a.capacity = &capacityApp{leaf: q.leaf, size: s.Normalize(a.Queue, a.Size)}
@@ -97,7 +97,10 @@ func (s *capacity) Normalize(_ string, r Resource) Resource {
 // wants changes the pending amount of an application and its queues.
 func (s *capacity) wants(a *App, r Resource) {
 	a.pending = a.pending.Plus(r)
-	a.capacity.leaf.q.each(func(q *capacityQueue) { q.pending = q.pending.Plus(r) })
+	a.capacity.leaf.q.each(func(q *capacityQueue) {
+		q.pending = q.pending.Plus(r)
+		q.move()
+	})
 }
 
 // demand books a change in what an application asks for.
@@ -173,8 +176,8 @@ func (s *capacity) unreserve(c *Container) bool {
 
 // NodeUpdate implements Scheduler (CapacityScheduler.nodeUpdate,
 // allocateContainersToNode).
-func (s *capacity) NodeUpdate(n *Node, launched []*Container, gone []Ended) {
-	report(launched, gone, s.complete, func(c *Container, byNode bool) { c.node.vacate(c, byNode) })
+func (s *capacity) NodeUpdate(n *Node, gone []Ended) {
+	report(gone, s.complete, func(c *Container, byNode bool) { c.node.vacate(c, byNode) })
 	off, given := 0, 0
 	for first := true; first || s.multiple && (s.perBeat == -1 || given < s.perBeat); first = false {
 		a, ok := s.assignNode(n)
@@ -189,6 +192,11 @@ func (s *capacity) NodeUpdate(n *Node, launched []*Container, gone []Ended) {
 			return
 		}
 	}
+}
+
+// Full implements Scheduler.
+func (s *capacity) Full(n *Node) bool {
+	return n.reserved == nil && s.calc.available(n.free, s.least) <= 0
 }
 
 // assignNode makes one proposal for a node and commits it. A reserved node is offered

@@ -220,8 +220,9 @@ func TestReservation(t *testing.T) {
 	want(t, "use of the queue", d.s.(*capacity).root.used.MemoryMiB, (1+4+6)*1024)
 	want(t, "nothing else", d.beat(d.nodes[0]), 0)
 	want(t, "tries", a.retries[5], 1)
-	d.s.NodeUpdate(d.nodes[0], small, nil)
-	d.s.NodeUpdate(d.nodes[0], nil, []Ended{{small[0], Success}, {small[1], Success}, {small[2], Success}})
+	launch(small...)
+	d.s.NodeUpdate(d.nodes[0], nil)
+	d.s.NodeUpdate(d.nodes[0], []Ended{{small[0], Success}, {small[1], Success}, {small[2], Success}})
 	got := d.pull(a)
 	if len(got) != 1 || got[0].Number != number || got[0].Size.MemoryMiB != 6144 {
 		t.Fatalf("got %v: want the reserved container alone", got)
@@ -252,12 +253,13 @@ func TestNodeKeepsMemoryUntilItReports(t *testing.T) {
 	d.ask(a, 20, mib(1024, 1), 1)
 	d.beat(d.nodes[0])
 	c := d.pull(a)[0]
-	d.s.NodeUpdate(d.nodes[0], []*Container{c}, nil)
+	launch(c)
+	d.s.NodeUpdate(d.nodes[0], nil)
 	d.s.Update(a, nil, []*Container{c}, nil, nil)
 	want(t, "queue", d.s.(*capacity).root.used.MemoryMiB, 1024)
 	want(t, "node", d.nodes[0].Free().MemoryMiB, 6*1024)
 	want(t, "told", d.heard[len(d.heard)-1], "finished -100 true a/2 n0")
-	d.s.NodeUpdate(d.nodes[0], nil, []Ended{{c, KilledByRM}})
+	d.s.NodeUpdate(d.nodes[0], []Ended{{c, KilledByRM}})
 	want(t, "node", d.nodes[0].Free().MemoryMiB, 7*1024)
 }
 

@@ -50,7 +50,10 @@ func (l *capacityLeaf) resize(li *limits) {
 // note keeps the limit that the parents leave, for headrooms.
 func (l *capacityLeaf) note(li *limits) {
 	s := l.q.s
-	l.cached = lesser(s.calc, s.total, l.q.maximumDown(), li.limit)
+	if limit := lesser(s.calc, s.total, l.q.maximumDown(), li.limit); limit != l.cached {
+		l.cached = limit
+		s.changes++
+	}
 }
 
 // renewAMLimit is LeafQueue.calculateAndGetAMResourceLimitPerPartition.
@@ -194,8 +197,10 @@ func (l *capacityLeaf) assign(n *Node, li *limits) assignment {
 // userLimit is LeafQueue.computeUserLimitAndSetHeadroom.
 func (l *capacityLeaf) userLimit(a *App) Resource {
 	limit := l.users.limit(a.User)
-	l.current = l.cached
-	a.capacity.seen = true
+	if l.current != l.cached || !a.capacity.seen {
+		l.current, a.capacity.seen = l.cached, true
+		l.q.s.changes++
+	}
 	return limit
 }
 

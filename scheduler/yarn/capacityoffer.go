@@ -97,9 +97,11 @@ func (s *capacity) tryPriority(a *App, n *Node, li *limits, p Priority, booked *
 		return try{outcome: appSkipped}
 	}
 	a.chances[p]++
+	s.changes++
 	r := s.tryPlaces(a, n, li, p, t, booked)
 	if booked == nil && r.outcome == prioritySkipped {
 		a.chances[p]--
+		s.changes--
 	}
 	return r
 }

@@ -13,6 +13,12 @@ type limits struct {
 
 func newLimits(limit Resource) *limits { return &limits{limit: limit, headroom: limit} }
 
+// reset makes the limits those of another assignment.
+func (l *limits) reset(limit Resource) *limits {
+	*l = limits{limit: limit, headroom: limit}
+	return l
+}
+
 // skip says why an assignment gave nothing (CSAssignment.SkippedType).
 type skip uint8
 
@@ -58,6 +64,27 @@ type capacityQueue struct {
 	usedShare           float32  // of the guaranteed amount
 	usedCluster         float32
 	used, held, pending Resource
+
+	given  limits           // to the queue, in the assignment under way
+	asking []*capacityQueue // children that wait for something, in the order of assignment
+	moved  []*capacityQueue // children of which the place in it may have changed
+	moving bool             // in moved of the parent
+	place  orderKey         // in asking of the parent
+}
+
+// orderKey is what the place of a queue among its siblings was computed from.
+type orderKey struct {
+	listed              bool
+	share, shareCluster float32 // used
+	number              int     // in the list of queues
+}
+
+// move has the place of the queue among its siblings computed anew.
+func (q *capacityQueue) move() {
+	if p := q.parent; p != nil && !q.moving {
+		q.moving = true
+		p.moved = append(p.moved, q)
+	}
 }
 
 // each calls a function for the queue and all its ancestors.
@@ -71,6 +98,7 @@ func (q *capacityQueue) each(do func(*capacityQueue)) {
 // (CSQueueUtils.updateUsedCapacity).
 func (q *capacityQueue) statistics() {
 	c, total := q.s.calc, q.s.total
+	q.move()
 	q.usedShare, q.usedCluster = 0, 0
 	if c.compare(total, total, Resource{}) <= 0 {
 		return
@@ -111,7 +139,7 @@ func (q *capacityQueue) childLimits(child *capacityQueue, limit Resource) *limit
 	c := q.s.calc
 	left := limit.Minus(q.used).Plus(child.used)
 	left = lesser(c, q.s.total, left, child.maximumDown())
-	return newLimits(c.roundDown(left, q.s.least))
+	return child.given.reset(c.roundDown(left, q.s.least))
 }
 
 // assign proposes a container on a node, from this queue or below.
@@ -156,15 +184,26 @@ func (q *capacityQueue) assignChildren(n *Node, l *limits) assignment {
 	return result
 }
 
-// ordered returns the children, the least used first
-// (PriorityUtilizationQueueOrderingPolicy, 3.3.6).
+// ordered returns the children that wait for something, the least used first
+// (PriorityUtilizationQueueOrderingPolicy, 3.3.6). Hadoop sorts all children each time.
 func (q *capacityQueue) ordered() []*capacityQueue {
-	if len(q.children) == 1 {
-		return q.children
+	for _, child := range q.moved {
+		child.moving = false
+		if child.place.listed {
+			i, _ := slices.BinarySearchFunc(q.asking, child, q.before)
+			q.asking = slices.Delete(q.asking, i, i+1)
+			child.place.listed = false
+		}
 	}
-	sorted := slices.Clone(q.children)
-	slices.SortStableFunc(sorted, q.before)
-	return sorted
+	for _, child := range q.moved {
+		if q.s.calc.compare(q.s.total, child.pending, Resource{}) > 0 {
+			child.place.listed, child.place.share, child.place.shareCluster = true, child.usedShare, child.usedCluster
+			i, _ := slices.BinarySearchFunc(q.asking, child, q.before)
+			q.asking = slices.Insert(q.asking, i, child)
+		}
+	}
+	q.moved = q.moved[:0]
+	return q.asking
 }
 
 func (q *capacityQueue) before(a, b *capacityQueue) int {
@@ -174,9 +213,9 @@ func (q *capacityQueue) before(a, b *capacityQueue) int {
 	case b.absolute > 0 && a.absolute == 0:
 		return 1
 	}
-	usedA, usedB := a.usedShare, b.usedShare
+	usedA, usedB := a.place.share, b.place.share
 	if a.absolute == 0 {
-		usedA, usedB = a.usedCluster, b.usedCluster
+		usedA, usedB = a.place.shareCluster, b.place.shareCluster
 	}
 	if q.byPriority && a.priority != b.priority && (usedA < 1) == (usedB < 1) {
 		return int(b.priority) - int(a.priority)
@@ -188,7 +227,10 @@ func (q *capacityQueue) before(a, b *capacityQueue) int {
 		return 1
 	}
 	if a.fixed != (Resource{}) && b.fixed != (Resource{}) {
-		return compareFixed(b.fixed, a.fixed)
+		if d := compareFixed(b.fixed, a.fixed); d != 0 {
+			return d
+		}
+		return a.place.number - b.place.number
 	}
 	switch {
 	case a.absolute > b.absolute:
@@ -196,7 +238,7 @@ func (q *capacityQueue) before(a, b *capacityQueue) int {
 	case a.absolute < b.absolute:
 		return 1
 	}
-	return 0
+	return a.place.number - b.place.number
 }
 
 // compareFixed orders configured amounts (Resource.compareTo).
@@ -229,7 +271,10 @@ func (q *capacityQueue) resize(l *limits) {
 		q.guaranteed, q.maximum = q.s.total, q.s.total
 	}
 	q.shareOut()
-	for _, child := range q.children {
+	q.asking = q.asking[:0]
+	for i, child := range q.children {
+		child.place = orderKey{number: i}
+		child.move()
 		child.resize(q.childLimits(child, l.limit))
 	}
 	q.statistics()

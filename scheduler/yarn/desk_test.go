@@ -153,7 +153,7 @@ func (d *desk) pass() {
 
 func (d *desk) beat(n *Node) int {
 	before := len(d.heard)
-	d.s.NodeUpdate(n, nil, nil)
+	d.s.NodeUpdate(n, nil)
 	given := 0
 	for _, h := range d.heard[before:] {
 		if h[:4] == "allo" {
@@ -190,5 +190,12 @@ func want[T comparable](t *testing.T, what string, got, wanted T) {
 	t.Helper()
 	if got != wanted {
 		t.Errorf("%s: got %v, want %v", what, got, wanted)
+	}
+}
+
+// launch reports containers as running.
+func launch(list ...*Container) {
+	for _, c := range list {
+		c.Launched()
 	}
 }

@@ -44,6 +44,7 @@ type fair struct {
 	recheck     int64 // ns until an application's starvation is looked at again
 	sparesAM    func(queue string) bool
 	starving    starving
+	updated     uint64 // changes as of the last update
 	books       map[*Node]*fairNode
 }
 
@@ -71,10 +72,14 @@ func (s *fair) schedule() { s.stopUpdate = s.listener.After(s.update, s.pass) }
 // pass is one update: demands, shares and starvation (FairScheduler.update).
 func (s *fair) pass() {
 	s.stopUpdate()
-	s.root.updateDemand()
-	s.root.share = s.total
-	s.root.shareOut()
-	s.available = s.total.Minus(s.root.used)
+	if s.preempts || s.changes != s.updated {
+		s.root.updateDemand()
+		s.root.share = s.total
+		s.root.shareOut()
+		s.available = s.total.Minus(s.root.used)
+		s.changes++
+		s.updated = s.changes
+	}
 	if s.preempts && s.crowded() {
 		for _, q := range s.leafs {
 			s.findStarved(q)
@@ -83,6 +88,12 @@ func (s *fair) pass() {
 	}
 	s.schedule()
 }
+
+// Waits implements Scheduler. What was preempted for someone may be left on a node.
+func (s *fair) Waits() bool { return s.preempts || s.cluster.Waits() }
+
+// Full implements Scheduler: any node may be reserved.
+func (s *fair) Full(*Node) bool { return false }
 
 // NodeAdded implements Scheduler.
 func (s *fair) NodeAdded(n *Node) {
@@ -137,7 +148,7 @@ func (s *fair) AppAdded(a *App) error {
 	if err != nil {
 		return err
 	}
-	a.prepare()
+	a.prepare(&s.cluster)
 	a.Path = q.path
 	a.fair = &fairApp{
 		app: a, s: s, queue: q, atShare: a.Start, levels: make(map[Priority]locality),
@@ -249,8 +260,8 @@ func (s *fair) unreserve(c *Container) {
 }
 
 // NodeUpdate implements Scheduler.
-func (s *fair) NodeUpdate(n *Node, launched []*Container, gone []Ended) {
-	report(launched, gone, s.complete, s.vacate)
+func (s *fair) NodeUpdate(n *Node, gone []Ended) {
+	report(gone, s.complete, s.vacate)
 	s.offer(n)
 }
 

@@ -89,6 +89,9 @@ func (f *fairApp) assignNode(n *Node, booked *Container) Resource {
 // choose picks the ask of a priority that a node serves.
 func (f *fairApp) choose(p Priority, n *Node) (*Ask, locality, bool) {
 	f.app.chances[p]++
+	if s := f.s; s.continuous || s.nodeThreshold >= 0 && s.rackThreshold >= 0 {
+		s.changes++
+	}
 	level := f.level(p)
 	t := f.app.table(p)
 	rack := t.count(n.Rack)

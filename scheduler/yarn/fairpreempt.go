@@ -66,6 +66,7 @@ func (b *fairNode) clean() {
 		f := c.app
 		over := f.app.stopped || !f.starved() || f.lacksFair == (Resource{}) && f.lacksMin == (Resource{})
 		if over {
+			f.s.changes++
 			b.claimed = b.claimed.Minus(c.size)
 		}
 		return over

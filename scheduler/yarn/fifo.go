@@ -34,7 +34,7 @@ func (s *fifo) NodeRemoved(n *Node) {
 // AppAdded implements Scheduler; whatever its queue, an application waits in the one
 // there is.
 func (s *fifo) AppAdded(a *App) error {
-	a.prepare()
+	a.prepare(&s.cluster)
 	a.Path = "root.default"
 	i, _ := slices.BinarySearchFunc(s.apps, a, func(x, y *App) int { return int(x.ID) - int(y.ID) })
 	s.apps = slices.Insert(s.apps, i, a)
@@ -98,8 +98,8 @@ func (s *fifo) complete(c *Container, exit Exit, tell bool) {
 // NodeUpdate implements Scheduler: the applications in order take all that fits, at
 // once, wherever their data is (FifoScheduler.assignContainers). A priority that gets
 // nothing ends the turn of its application.
-func (s *fifo) NodeUpdate(n *Node, launched []*Container, gone []Ended) {
-	report(launched, gone, s.complete, func(c *Container, byNode bool) { c.node.vacate(c, byNode) })
+func (s *fifo) NodeUpdate(n *Node, gone []Ended) {
+	report(gone, s.complete, func(c *Container, byNode bool) { c.node.vacate(c, byNode) })
 	for _, a := range s.apps {
 		if n.free.MemoryMiB < s.least.MemoryMiB {
 			break
@@ -113,8 +113,17 @@ func (s *fifo) NodeUpdate(n *Node, launched []*Container, gone []Ended) {
 			}
 		}
 	}
-	s.headroom = s.total.Minus(s.used)
+	if free := s.total.Minus(s.used); free != s.headroom {
+		s.headroom = free
+		s.changes++
+	}
 }
+
+// Waits implements Scheduler. The next offer renews the headroom too.
+func (s *fifo) Waits() bool { return s.headroom != s.total.Minus(s.used) || s.cluster.Waits() }
+
+// Full implements Scheduler: an offer of any node renews the headroom.
+func (s *fifo) Full(*Node) bool { return false }
 
 // serve gives containers of one priority: at their host, then on their rack, then to any.
 func (s *fifo) serve(a *App, p Priority, n *Node) int {

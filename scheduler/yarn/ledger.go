@@ -129,7 +129,9 @@ type App struct {
 func (a *App) Waits() bool { return a.am == nil }
 
 // prepare makes the tables of a new attempt.
-func (a *App) prepare() {
+func (a *App) prepare(c *cluster) {
+	a.cluster = c
+	c.changes++
 	a.tables = make(map[Priority]*table)
 	a.refused = make(map[int32]bool)
 	a.chances = make(map[Priority]int32)
@@ -139,6 +141,7 @@ func (a *App) prepare() {
 
 // refuse changes the nodes that the application refuses.
 func (a *App) refuse(more, less []int32) {
+	a.cluster.changes += uint64(len(more) + len(less))
 	for _, n := range more {
 		a.refused[n] = true
 	}
@@ -169,7 +172,9 @@ func (a *App) reservedAt(p Priority) int {
 // book reserves a node for a container, or counts one more try for the one that is
 // reserved (SchedulerApplicationAttempt.reserve).
 func (a *App) book(c *Container) {
+	a.cluster.changes++
 	if c.state == fresh {
+		a.cluster.waiting++
 		a.held = a.held.Plus(c.Size)
 		a.retries[c.Priority] = 0
 		c.state = reserved
@@ -194,6 +199,8 @@ func (a *App) unbook(c *Container) bool {
 	if len(b.list) == 0 {
 		delete(a.bookings, c.Priority)
 	}
+	a.cluster.changes++
+	a.cluster.waiting--
 	a.retries[c.Priority] = 0
 	a.held = a.held.Minus(c.Size)
 	c.node.reserved = nil
@@ -259,9 +266,18 @@ type cluster struct {
 	nodes    []*Node // usable, in order of registration
 	total    Resource
 	racks    map[Place]int // usable nodes by rack
+	changes  uint64
+	waiting  int // applications that ask for something, and reservations
 }
 
+// Changes implements Scheduler.
+func (c *cluster) Changes() uint64 { return c.changes }
+
+// Waits implements Scheduler.
+func (c *cluster) Waits() bool { return c.waiting > 0 }
+
 func (c *cluster) addNode(n *Node) {
+	c.changes++
 	n.free, n.usable = n.Total, true
 	c.nodes = append(c.nodes, n)
 	c.total = c.total.Plus(n.Total)
@@ -269,6 +285,7 @@ func (c *cluster) addNode(n *Node) {
 }
 
 func (c *cluster) removeNode(n *Node) {
+	c.changes++
 	n.usable = false
 	c.nodes = slices.DeleteFunc(c.nodes, func(x *Node) bool { return x == n })
 	c.total = c.total.Minus(n.Total)
@@ -288,6 +305,7 @@ func (a *App) finish(l Listener, c *Container, exit Exit, tell bool) bool {
 	if c.place == 0 {
 		return false
 	}
+	a.cluster.changes++
 	a.live[c.place-1] = nil
 	c.place = 0
 	if a.gaps++; a.gaps > len(a.live)/2 {
@@ -317,8 +335,11 @@ func (a *App) grant(c *Container, near locality) {
 // stop ends the asks of an attempt.
 func (a *App) stop() {
 	a.stopped = true
+	a.cluster.changes++
 	clear(a.tables)
-	a.wanted = nil
+	for len(a.wanted) > 0 {
+		a.unwant(a.wanted[0])
+	}
 }
 
 // enlive adds a container to the live ones.
@@ -361,8 +382,8 @@ func (a *App) pull(l Listener, into []*Container) []*Container {
 	return into
 }
 
-// launched books a node's first report that a container runs.
-func (c *Container) launched() {
+// Launched books a node's first report that a container runs.
+func (c *Container) Launched() {
 	if c.state == acquired {
 		c.state = running
 	}
@@ -371,12 +392,9 @@ func (c *Container) launched() {
 	}
 }
 
-// report books what a node reports: first every container that it has begun to run,
-// then every one that has ended (AbstractYarnScheduler.nodeUpdate).
-func report(launched []*Container, gone []Ended, complete func(*Container, Exit, bool), vacate func(*Container, bool)) {
-	for _, c := range launched {
-		c.launched()
-	}
+// report books every container that a node reports as ended
+// (AbstractYarnScheduler.nodeUpdate).
+func report(gone []Ended, complete func(*Container, Exit, bool), vacate func(*Container, bool)) {
 	for _, g := range gone {
 		complete(g.Container, g.Exit, false)
 		vacate(g.Container, true)

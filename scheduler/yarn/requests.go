@@ -105,8 +105,9 @@ func (t *table) byHash(l Listener) []*Ask {
 
 // requests are what an application still asks for (AppSchedulingInfo, 3.3.6).
 type requests struct {
-	tables map[Priority]*table
-	wanted []Priority // priorities with a positive count of Any, rising
+	cluster *cluster
+	tables  map[Priority]*table
+	wanted  []Priority // priorities with a positive count of Any, rising
 }
 
 // table returns the asks of a priority, or nil.
@@ -115,6 +116,9 @@ func (r *requests) table(p Priority) *table { return r.tables[p] }
 // want and unwant keep the list of priorities that may be given containers.
 func (r *requests) want(p Priority) {
 	if i, found := slices.BinarySearch(r.wanted, p); !found {
+		if len(r.wanted) == 0 {
+			r.cluster.waiting++
+		}
 		r.wanted = slices.Insert(r.wanted, i, p)
 	}
 }
@@ -122,6 +126,9 @@ func (r *requests) want(p Priority) {
 func (r *requests) unwant(p Priority) {
 	if i, found := slices.BinarySearch(r.wanted, p); found {
 		r.wanted = slices.Delete(r.wanted, i, i+1)
+		if len(r.wanted) == 0 {
+			r.cluster.waiting--
+		}
 	}
 }
 
@@ -135,6 +142,7 @@ type demand struct {
 // update books an ask and returns what it changes. An Any count of 0 drops the whole
 // table of its priority; any other entry of 0 stays, and counts among the names.
 func (r *requests) update(ask Ask) demand {
+	r.cluster.changes++
 	t := r.tables[ask.Priority]
 	if t == nil {
 		t = &table{asks: make(map[Place]*Ask)}
@@ -183,6 +191,7 @@ func (r *requests) updateAll(asks []Ask, normal func(Resource) Resource, changed
 // take books one container that was given: the entries of its node, rack and Any that
 // its locality concerns. It returns the ask of Any and the entries that were lowered.
 func (r *requests) take(p Priority, near locality, host, rack Place) []Ask {
+	r.cluster.changes++
 	t := r.tables[p]
 	var lowered []Ask
 	lower := func(place Place) {

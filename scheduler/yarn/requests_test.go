@@ -2,7 +2,9 @@ package yarn
 
 import "testing"
 
-func newRequests() *requests { return &requests{tables: make(map[Priority]*table)} }
+func newRequests() *requests {
+	return &requests{cluster: new(cluster), tables: make(map[Priority]*table)}
+}
 
 // Counts are absolute: what is sent again overwrites what was given meanwhile.
 func TestAsksOverwrite(t *testing.T) {

@@ -56,7 +56,18 @@ type Scheduler interface {
 	Update(a *App, asks []Ask, releases []*Container, refuse, forgive []int32)
 	Pull(a *App, into []*Container) ([]*Container, Resource)
 
-	// NodeUpdate books what a node reports, in the order of the lists, and then offers
+	// NodeUpdate books what has ended on a node, in the order of the list, and then offers
 	// the node.
-	NodeUpdate(n *Node, launched []*Container, gone []Ended)
+	NodeUpdate(n *Node, gone []Ended)
+
+	// Changes counts what may change the outcome of an offer. A node that was offered
+	// without a change gets nothing before the next one.
+	Changes() uint64
+
+	// Waits reports whether anything is asked for or reserved: else an offer is of no
+	// effect.
+	Waits() bool
+
+	// Full reports whether an offer of the node is of no effect until the node changes.
+	Full(*Node) bool
 }

@@ -256,6 +256,7 @@ func (a *AppMaster) allEnded() bool {
 func (a *AppMaster) finish() {
 	a.state = jobEnded
 	a.record.Finished = a.master.Now()
+	a.job.Recorder.Job(a.record) // its node may die before it exits
 	for _, tasks := range [][]*task{a.maptasks, a.reducetasks} {
 		for _, t := range tasks {
 			for _, x := range t.attempts {
@@ -275,9 +276,9 @@ func (a *AppMaster) unregister() {
 		return
 	}
 	a.record.Unregistered = a.master.Now()
+	a.job.Recorder.Job(a.record)
 	a.after(5*second+a.job.Costs.AMExit, func() {
 		a.tasks.Close()
-		a.job.Recorder.Job(a.record)
 		a.master.Exit()
 	})
 }

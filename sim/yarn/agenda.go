@@ -1,20 +1,68 @@
 package yarn
 
-import "github.com/slotwave/slotwave/sim/engine"
+import (
+	"container/heap"
+	"math"
+	"slices"
+
+	"github.com/slotwave/slotwave/sim/engine"
+)
 
 // agenda runs calls at instants. Of the calls for one instant the one that was set
 // first runs first.
+//
+// Heartbeats that would do nothing are left out, and yet each call keeps its turn: the
+// order follows from what set a call (turn), not from a count of calls.
 type agenda struct {
-	e     *engine.Engine
-	set   uint32 // calls set so far: the rank of the next
-	slots []slot
-	free  []int32
+	e      *engine.Engine
+	period engine.Time // of the heartbeats that may be left out
+	set    uint64      // calls set so far
+	ran    uint64      // calls run so far
+	slots  []slot
+	free   []int32
+
+	running bool         // a call is under way
+	current turn         // its turn
+	tied    []int32      // calls of this instant, a heap
+	untie   engine.Timer // runs the first of them
 }
 
 type slot struct {
 	timer engine.Timer
 	do    func()
+	turn  turn
 	use   uint32 // times that the slot was freed
+}
+
+// turn orders the calls of one instant. A call that was set one period ahead inherits
+// the origin of the call that set it, so that a series of heartbeats has one origin
+// however many of them are left out.
+type turn struct {
+	at     engine.Time
+	origin engine.Time // instant of the first call of the series: at, of most calls
+	ahead  engine.Time // how long before it that one was set
+	rank   uint64      // of the first call among those of its instant, as they ran or, before, as they were set
+	set    uint64      // calls set before this one
+}
+
+// before reports whether a call runs before another one of the same instant. Where one
+// series is older, its call was set a period ahead of the origin of the other.
+func (t turn) before(u turn, period engine.Time) bool {
+	switch {
+	case t.origin < u.origin:
+		return u.ahead < period
+	case t.origin > u.origin:
+		return t.ahead >= period
+	case t.rank != u.rank:
+		return t.rank < u.rank
+	}
+	return t.set < u.set
+}
+
+func newAgenda(e *engine.Engine, period engine.Time) *agenda {
+	g := &agenda{e: e, period: period}
+	g.untie = e.NewTimer(engine.Heartbeat, 0, g.runTied).Ranked(math.MaxUint32)
+	return g
 }
 
 // call is a call that was set; it is void once it has run or was stopped.
@@ -26,6 +74,21 @@ type call struct {
 
 // at sets a call.
 func (g *agenda) at(when engine.Time, do func()) call {
+	return g.in(g.turn(when), do)
+}
+
+// turn returns the turn of a call that is set now.
+func (g *agenda) turn(when engine.Time) turn {
+	g.set++
+	t := turn{at: when, origin: when, ahead: when - g.e.Now(), rank: g.set, set: g.set}
+	if g.running && t.ahead == g.period {
+		t.origin, t.ahead, t.rank = g.current.origin, g.current.ahead, g.current.rank
+	}
+	return t
+}
+
+// in sets a call in a turn.
+func (g *agenda) in(t turn, do func()) call {
 	if len(g.free) == 0 {
 		g.free = append(g.free, int32(len(g.slots)))
 		g.slots = append(g.slots, slot{timer: g.e.NewTimer(engine.Heartbeat, int32(len(g.slots)), g.fire)})
@@ -33,16 +96,60 @@ func (g *agenda) at(when engine.Time, do func()) call {
 	i := g.free[len(g.free)-1]
 	g.free = g.free[:len(g.free)-1]
 	s := &g.slots[i]
-	s.do = do
-	g.set++
-	s.timer.Ranked(g.set).Reset(when)
+	s.do, s.turn = do, t
+	s.timer.Reset(t.at)
 	return call{g, i, s.use}
 }
 
+// fire runs a call, unless something else is due in this instant: then it waits until
+// all calls of the instant are known.
 func (g *agenda) fire(i int32) {
-	do := g.slots[i].do
+	if len(g.tied) == 0 && g.e.Next() > g.e.Now() {
+		g.run(i)
+		return
+	}
+	heap.Push((*tied)(g), i)
+	g.untie.Reset(g.e.Now())
+}
+
+// runTied runs the first of the calls of an instant.
+func (g *agenda) runTied(int32) {
+	if len(g.tied) == 0 {
+		return // it was stopped
+	}
+	i := heap.Pop((*tied)(g)).(int32)
+	if len(g.tied) > 0 {
+		g.untie.Reset(g.e.Now())
+	}
+	g.run(i)
+}
+
+// tied is an agenda as a heap of the calls of one instant.
+type tied agenda
+
+func (g *tied) Len() int { return len(g.tied) }
+func (g *tied) Less(a, b int) bool {
+	return g.slots[g.tied[a]].turn.before(g.slots[g.tied[b]].turn, g.period)
+}
+func (g *tied) Swap(a, b int) { g.tied[a], g.tied[b] = g.tied[b], g.tied[a] }
+func (g *tied) Push(i any)    { g.tied = append(g.tied, i.(int32)) }
+func (g *tied) Pop() any {
+	last := len(g.tied) - 1
+	i := g.tied[last]
+	g.tied = g.tied[:last]
+	return i
+}
+
+func (g *agenda) run(i int32) {
+	do, t := g.slots[i].do, g.slots[i].turn
 	g.release(i)
+	g.ran++
+	if t.origin == t.at {
+		t.rank = g.ran
+	}
+	g.running, g.current = true, t
 	do()
+	g.running = false
 }
 
 func (g *agenda) release(i int32) {
@@ -57,6 +164,63 @@ func (c call) Stop() {
 	if c.g == nil || c.g.slots[c.slot].use != c.use {
 		return
 	}
-	c.g.slots[c.slot].timer.Stop()
-	c.g.release(c.slot)
+	g := c.g
+	g.slots[c.slot].timer.Stop()
+	if k := slices.Index(g.tied, c.slot); k >= 0 {
+		heap.Remove((*tied)(g), k)
+	}
+	g.release(c.slot)
 }
+
+// series are heartbeats one interval apart. One that rests leaves them out until it
+// is woken; its turn stays that of a series that goes on.
+type series struct {
+	g        *agenda
+	interval engine.Time
+	do       func()
+	next     turn // of the next heartbeat, or of one that was left out
+	call     call
+	resting  bool
+}
+
+// beat makes this instant the last heartbeat; the next one follows an interval later.
+func (s *series) beat() {
+	s.call.Stop()
+	s.resting = false
+	s.next = s.g.turn(s.g.e.Now() + s.interval)
+	s.call = s.g.in(s.next, s.do)
+}
+
+// rest leaves heartbeats out from now on.
+func (s *series) rest() {
+	s.call.Stop()
+	s.resting = true
+}
+
+// wake lets heartbeats go on, from the next one.
+func (s *series) wake() {
+	if s.resting {
+		s.next = s.coming()
+		s.resting = false
+		s.call = s.g.in(s.next, s.do)
+	}
+}
+
+// coming returns the turn of the next heartbeat, which a resting series leaves out.
+func (s *series) coming() turn {
+	t := s.next
+	if !s.resting {
+		return t
+	}
+	now := s.g.e.Now()
+	if late := now - t.at; late > 0 {
+		t.at += (late + s.interval - 1) / s.interval * s.interval
+	}
+	if t.at == now && s.g.running && !s.g.current.before(t, s.g.period) {
+		t.at += s.interval
+	}
+	return t
+}
+
+// last returns the instant of the last heartbeat, left out or not.
+func (s *series) last() engine.Time { return s.coming().at - s.interval }

@@ -1,9 +1,14 @@
 package yarn
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/slotwave/slotwave/sim/engine"
+)
 
 // register makes the node known; it heartbeats at once.
 func (n *node) register() {
+	n.heard = n.rm.Now()
 	n.rm.sched.NodeAdded(n.book)
 	n.rm.settle()
 	n.heartbeat()
@@ -14,7 +19,7 @@ func (n *node) start(c *Container, a *attempt) bool {
 	if n.dead {
 		return false
 	}
-	n.running = append(n.running, &process{c: c, attempt: a})
+	n.running = append(n.running, &process{c: c, attempt: a, report: n.beats.coming().at})
 	n.rm.rows[c.Row].Start, n.rm.changed = n.rm.Now(), n.rm.Now()
 	lane := slices.Index(n.lanes, false)
 	if lane < 0 {
@@ -48,6 +53,9 @@ func (n *node) end(c *Container, exit Exit) {
 	n.lanes[c.Lane] = false
 	n.gone = append(n.gone, Ended{Container: c, Exit: exit})
 	n.rm.rows[c.Row].End, n.rm.changed = n.rm.Now(), n.rm.Now()
+	if n.beats.coming().at == n.rm.Now() {
+		n.beats.wake() // this instant's regular heartbeat reports it
+	}
 	if !n.early {
 		n.early = true
 		n.rm.agenda.at(n.rm.Now(), n.beatEarly)
@@ -81,33 +89,77 @@ func (n *node) kill(p *process, exit Exit) {
 // kill that follows from the report leaves with the next answer
 // (ResourceTrackerService.nodeHeartbeat).
 func (n *node) heartbeat() {
-	n.beat.Stop()
 	orders := n.clean
 	n.clean = nil
 	gone := n.gone
 	n.gone = nil
-	n.launched = n.launched[:0]
 	for _, p := range n.running {
-		if !p.reported {
-			p.reported = true
-			n.launched = append(n.launched, p.c)
+		if !p.known {
+			p.known = true
+			p.c.Launched()
 		}
 	}
-	n.heard = n.rm.Now()
-	n.beat = n.rm.agenda.at(n.rm.Now()+n.rm.config.Heartbeat, n.heartbeat)
+	n.beats.beat()
 	for _, c := range orders {
 		n.kill(n.find(c), KilledByRM)
 	}
+	before := n.rm.sched.Changes()
 	if !n.lost {
-		n.rm.sched.NodeUpdate(n.book, n.launched, gone)
+		n.rm.sched.NodeUpdate(n.book, gone)
 	}
 	n.rm.settle()
+	n.restIf(n.rm.sched.Changes() == before)
+}
+
+// restIf leaves the node's heartbeats out while they would do nothing. A full node
+// changes only by what ends on it. For the others the scheduler has to change, if this
+// heartbeat has left it as it was.
+func (n *node) restIf(same bool) {
+	rm := n.rm
+	switch {
+	case rm.config.Every || len(n.clean)+len(n.gone) > 0:
+	case n.lost || rm.sched.Full(n.book):
+		n.beats.rest()
+	case same || !rm.sched.Waits():
+		n.beats.rest()
+		if len(rm.resting) == 0 {
+			rm.seen = rm.sched.Changes()
+		}
+		if !n.waits {
+			n.waits = true
+			rm.resting = append(rm.resting, n)
+		}
+	}
+}
+
+// catchUp books the report of a running container by a heartbeat that was left out.
+func (n *node) catchUp(c *Container) {
+	if p := n.find(c); p != nil && !p.known && p.report <= n.lastHeard() {
+		p.known = true
+		c.Launched()
+	}
+}
+
+// wake lets the heartbeats of a live node go on.
+func (n *node) wake() {
+	if !n.dead {
+		n.beats.wake()
+	}
+}
+
+// lastHeard returns the instant of the last heartbeat.
+func (n *node) lastHeard() engine.Time {
+	if n.dead {
+		return n.heard
+	}
+	return n.beats.last()
 }
 
 // die silences the node: nothing on it ends any more, and it sends no heartbeat.
 func (n *node) die() {
+	n.heard = n.lastHeard()
 	n.dead = true
-	n.beat.Stop()
+	n.beats.rest()
 	for _, p := range n.running {
 		if p.c.AM() {
 			p.attempt.lose()

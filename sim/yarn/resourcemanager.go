@@ -12,7 +12,7 @@ func New(c Config) (*ResourceManager, error) {
 		config: c, engine: c.Engine, nextID: 1,
 		places: map[string]Place{"*": Any}, names: []string{"*"}, attempts: make(map[*policy.App]*attempt),
 	}
-	rm.agenda.e = rm.engine
+	rm.agenda = newAgenda(c.Engine, c.Heartbeat)
 	var err error
 	if rm.sched, err = c.Scheduler(rm); err != nil {
 		return nil, err
@@ -38,6 +38,7 @@ func (rm *ResourceManager) addNode(i int32, c NodeConfig) {
 	n := &node{rm: rm, dies: c.Dies, heard: None, book: &policy.Node{
 		Index: i, Name: c.Name, Host: rm.place(c.Name), Rack: rm.place(c.Rack), Total: c.Total,
 	}}
+	n.beats = series{g: rm.agenda, interval: rm.config.Heartbeat, do: n.heartbeat}
 	rm.nodes = append(rm.nodes, n)
 	rm.usable++
 	rm.agenda.at(c.First, n.register)
@@ -80,7 +81,7 @@ func (rm *ResourceManager) every(period engine.Time, do func()) {
 // (NMLivelinessMonitor, RMNodeImpl.DeactivateNodeTransition).
 func (rm *ResourceManager) checkNodes() {
 	for _, n := range rm.nodes {
-		if n.lost || n.heard == None || rm.Now() <= n.heard+rm.config.Expiry {
+		if n.lost || n.heard == None || rm.Now() <= n.lastHeard()+rm.config.Expiry {
 			continue
 		}
 		n.lost = true
@@ -115,6 +116,14 @@ func (rm *ResourceManager) settle() {
 		rm.posts[i]()
 	}
 	rm.posts = rm.posts[:0]
+	if changes := rm.sched.Changes(); changes != rm.seen && len(rm.resting) > 0 && rm.sched.Waits() {
+		rm.seen = changes
+		for _, n := range rm.resting {
+			n.waits = false
+			n.wake()
+		}
+		rm.resting = rm.resting[:0]
+	}
 }
 
 func (rm *ResourceManager) fail(err error) {
@@ -200,9 +209,13 @@ func (rm *ResourceManager) Finished(c *Container, exit Exit, tell bool) {
 	r := rm.row(c)
 	r.Freed, r.Exit = rm.Now(), exit
 	n := rm.nodes[c.Node]
+	if tell {
+		n.catchUp(c)
+	}
 	if tell && !n.lost {
 		n.clean = append(n.clean, c)
 	}
+	n.wake()
 	if a := rm.attempts[c.App()]; exit != policy.Unreserved && a != nil {
 		a.containerEnded(c, exit)
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	Nodes     []NodeConfig
 	Scheduler func(policy.Listener) (policy.Scheduler, error)
 	Heartbeat engine.Time // of nodes
+	Every     bool        // simulate heartbeats that do nothing one by one
 	Kill      engine.Time // from an order to kill until the process is gone
 	Expiry    engine.Time // of a silent node; looked at every third of it
 	AMExpiry  engine.Time // of a silent ApplicationMaster, likewise
@@ -66,7 +67,7 @@ type ApplicationRecord struct {
 type ResourceManager struct {
 	config Config
 	engine *engine.Engine
-	agenda agenda
+	agenda *agenda
 	sched  policy.Scheduler
 	err    error
 
@@ -81,6 +82,8 @@ type ResourceManager struct {
 	changed  engine.Time // last submission, grant, start or end of a container
 	rows     []Row
 	posts    []func()
+	resting  []*node // to be woken when the scheduler has something new to give
+	seen     uint64  // changes of the scheduler, as of the last look
 }
 
 // node is a NodeManager, and what the ResourceManager's side of its heartbeats keeps
@@ -93,22 +96,23 @@ type node struct {
 	running []*process // in order of start
 	lanes   []bool     // in use
 	gone    []Ended    // since the last heartbeat
-	beat    call
+	beats   series
 	early   bool // a heartbeat out of turn is due in this instant
 	dead    bool // it has died
 	lost    bool // the ResourceManager has given it up
 
-	clean    []*Container // to be killed, by the next answer
-	heard    engine.Time  // last heartbeat
-	launched []*Container // reused
+	clean []*Container // to be killed, by the next answer
+	heard engine.Time  // when it registered or, if it has died, last heartbeat; None: not registered
+	waits bool         // in ResourceManager.resting
 }
 
 // process is a container's process on a node.
 type process struct {
-	c        *Container
-	attempt  *attempt
-	reported bool // running
-	killed   bool
+	c       *Container
+	attempt *attempt
+	report  engine.Time // the regular heartbeat that first reports it running
+	known   bool        // a heartbeat has reported it
+	killed  bool
 }
 
 // notSubmitted is the record of an application that has not come yet.

@@ -128,7 +128,7 @@ func TestEndMovesTheHeartbeat(t *testing.T) {
 	want(t, "first given", rows[1].Allocated, 6000*ms)
 	want(t, "first freed", rows[1].Freed, 7350*ms)
 	want(t, "second given at a regular beat", rows[2].Allocated, 7000*ms)
-	want(t, "phase", rm.nodes[0].heard%(1000*ms), (rows[2].End)%(1000*ms))
+	want(t, "phase", rm.nodes[0].lastHeard()%(1000*ms), (rows[2].End)%(1000*ms))
 }
 
 // A regular heartbeat in the instant of an end stands: the node beats twice.
@@ -257,7 +257,7 @@ func TestFailedApplicationMaster(t *testing.T) {
 // Of calls for one instant the first one set comes first; a stopped one does not come,
 // also if its place serves another by then.
 func TestAgenda(t *testing.T) {
-	g := agenda{e: engine.New()}
+	g := newAgenda(engine.New(), 2)
 	var got []int
 	add := func(n int) func() { return func() { got = append(got, n) } }
 	g.at(5, add(1))
