@@ -219,6 +219,19 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	if first := bytes.TrimLeft(f.data, " \t\r\n\ufeff"); !f.history && len(first) > 0 && first[0] == '{' {
 		return f.recorded()
 	}
+	t, err := f.overlaid()
+	if err != nil {
+		return nil, err
+	}
+	s := f.read(t, seed)
+	if err := t.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// overlaid returns the values of the file with the settings laid over them.
+func (f *File) overlaid() (*table, error) {
 	if !utf8.Valid(f.data) {
 		return nil, fmt.Errorf("%s: %w", f.name, trace.Foreign(f.data))
 	}
@@ -253,11 +266,7 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 		t.relocate(t.values, s.value, "", -i-1)
 		t.fix(s.value)
 	}
-	s := f.read(t, seed)
-	if err := t.err(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return t, nil
 }
 
 // relocate records a setting as the place of the values that it made.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,8 +64,9 @@ func place(file string, set []string, line int) string {
 type report struct {
 	file     string
 	lines    map[string]int
-	set      []string // settings from the command line; negative lines refer to them
-	known    []string // paths of all keys that were read
+	set      []string       // settings from the command line; negative lines refer to them
+	known    []string       // paths of all keys that were read
+	forms    map[string]Key // by name, what readers take; nil: nobody asks
 	problems []problem
 	warnings []string
 	assumed  []string
@@ -172,6 +172,7 @@ func describe(v any) string {
 }
 
 func (t *table) str(key, def string) string {
+	t.takes(key, Key{Form: "text", Value: workload.TOMLText(def)})
 	v, ok := t.ask(key)
 	if !ok {
 		return def
@@ -186,6 +187,7 @@ func (t *table) str(key, def string) string {
 
 // oneOf reads one of a few words.
 func (t *table) oneOf(key, def string, words ...string) string {
+	t.takes(key, Key{Form: "choice", Words: words, Value: workload.TOMLText(def)})
 	v, ok := t.ask(key)
 	if !ok {
 		v = def
@@ -199,6 +201,7 @@ func (t *table) oneOf(key, def string, words ...string) string {
 }
 
 func (t *table) boolean(key string, def bool) bool {
+	t.takes(key, Key{Form: "switch", Value: fmt.Sprint(def)})
 	v, ok := t.ask(key)
 	if !ok {
 		return def
@@ -212,6 +215,7 @@ func (t *table) boolean(key string, def bool) bool {
 }
 
 func (t *table) integer(key string, def, least, most int) int {
+	t.takes(key, Key{Form: "whole", Least: float64(least), Most: float64(most), Value: fmt.Sprint(def)})
 	v, ok := t.ask(key)
 	if !ok {
 		return def
@@ -239,6 +243,7 @@ func (t *table) optional(key string) *int {
 }
 
 func (t *table) number(key string, def, least, most float64) float64 {
+	t.takes(key, Key{Form: "number", Least: least, Most: most, Value: tomlOf(def)})
 	v, ok := t.ask(key)
 	if !ok {
 		return def
@@ -268,6 +273,7 @@ func asNumber(v any) (float64, bool) {
 const durationForm = `a duration such as "90s", "1.5h" or "300ms", at most 10 years`
 
 func (t *table) duration(key string, def time.Duration) time.Duration {
+	t.takes(key, Key{Form: "duration", Value: workload.TOMLText(shortTime(def))})
 	v, ok := t.ask(key)
 	if !ok {
 		return def
@@ -291,6 +297,7 @@ func asDuration(v any) (time.Duration, bool) {
 
 // size reads a number of bytes: a whole number, or a text such as 64m or 30 GB.
 func (t *table) size(key string, def int64) int64 {
+	t.takes(key, Key{Form: "size", Value: fmt.Sprint(def)})
 	v, ok := t.ask(key)
 	if !ok {
 		return def
@@ -471,32 +478,6 @@ func (t *table) done() {
 		}
 	}
 }
-
-// Keys lists the keys that a scenario may have, as --set takes them; none if it
-// cannot be opened.
-func Keys(name string) []string {
-	f, err := Open(name)
-	if err != nil {
-		return nil
-	}
-	t, err := parse(f.data, f.name)
-	if err != nil {
-		return nil
-	}
-	f.read(t, 1)
-	var keys []string
-	for _, path := range t.known {
-		keys = append(keys, inList.ReplaceAllString(path, ".$1"))
-	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
-	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { // tables are not values
-		return slices.ContainsFunc(keys, func(other string) bool { return strings.HasPrefix(other, key+".") })
-	})
-}
-
-// inList is the place of an entry in a list.
-var inList = regexp.MustCompile(`\[(\d+)\]`)
 
 // suggest returns the key with the most similar spelling: of this table or, at the
 // top level, of any table that is not in a list.

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,19 +11,8 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
-	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
-
-func JobsOf(h *workload.History) iter.Seq[*workload.HistoryJob] {
-	return func(yield func(*workload.HistoryJob) bool) {
-		for i := range h.Jobs {
-			if !yield(&h.Jobs[i]) {
-				return
-			}
-		}
-	}
-}
 
 // QuestionOf returns the question of a run of a result, if its inputs have not
 // changed.
@@ -153,34 +141,4 @@ func IsFile(name string) bool {
 func (o *Options) AsMade(name string) bool {
 	made := AttemptsOf(name) != "" || IsFile(filepath.Join(name, resultdir.ManifestName)) // attempts = "none" leaves the manifest
 	return made && len(o.Set) == 0 && len(o.Over) == 0 && o.Fidelity == ""
-}
-
-// HistoryOf returns the jobs of a simulated run with their attempts and times.
-func HistoryOf(q *model.WhatIf, p *model.Prediction, rows AttemptList) *workload.History {
-	h := trace.NewHistory(q.Jobs, rows)
-	outcomes := make(map[string]*model.JobOutcome, len(p.Jobs))
-	for i := range p.Jobs {
-		outcomes[p.Jobs[i].ID] = &p.Jobs[i]
-	}
-	for i := range h.Jobs {
-		j := &h.Jobs[i]
-		if o := outcomes[j.ID]; o != nil {
-			j.Submit, j.Launch, j.Finish = o.Submit, o.Launch, o.Finish
-		}
-	}
-	return h
-}
-
-// AttemptList collects attempts.
-type AttemptList []workload.Attempt
-
-func (a *AttemptList) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
-
-// OfferList collects offers.
-type OfferList []model.Offer
-
-func (list *OfferList) Offer(o *model.Offer) {
-	own := *o
-	own.Asked = slices.Clone(o.Asked)
-	*list = append(*list, own)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study/simulated"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
@@ -385,22 +386,22 @@ const mostForLedger = 100_000
 
 // ledgerRecorder keeps the attempts of a run, unless there are too many.
 type ledgerRecorder struct {
-	AttemptList
+	simulated.Attempts
 	full bool
 }
 
 func (r *ledgerRecorder) Attempt(a *workload.Attempt) {
-	if r.full = r.full || len(r.AttemptList) == mostForLedger; r.full {
-		r.AttemptList = nil
+	if r.full = r.full || len(r.Attempts) == mostForLedger; r.full {
+		r.Attempts = nil
 		return
 	}
-	r.AttemptList.Attempt(a)
+	r.Attempts.Attempt(a)
 }
 
 // limits returns what limited the jobs that about accepts, nil: all.
 func (r *ledgerRecorder) limits(q *model.WhatIf, p *model.Prediction, about func(id string) bool) ([]results.Limit, error) {
-	h := HistoryOf(q, p, r.AttemptList)
-	list, err := diagnose.Limits(JobsOf(h), q, about)
+	run := simulated.Run{Question: q, Prediction: *p, Attempts: r.Attempts}
+	list, err := diagnose.Limits(simulated.Jobs(run.History()), q, about)
 	if err != nil {
 		return nil, Internal(err)
 	}

@@ -269,6 +269,26 @@ func (p Property) Whole() bool { return p.kind == whole || p.kind == truth }
 // Switch reports whether the property is true or false.
 func (p Property) Switch() bool { return p.kind == truth }
 
+// Form says what the value of the property is: whole, number, switch, size or text,
+// with the limits of a number; most 0 is no limit.
+func (p Property) Form() (form string, least, most float64) {
+	switch p.kind {
+	case truth:
+		return "switch", 0, 0
+	case fraction:
+		form, most = "number", 1
+	default:
+		form = [...]string{text: "text", whole: "whole", number: "number", size: "size"}[p.kind]
+	}
+	if len(p.limits) > 0 {
+		least = p.limits[0]
+	}
+	if len(p.limits) > 1 {
+		most = p.limits[1]
+	}
+	return form, least, most
+}
+
 // Step returns the value some steps above or below another: a factor of 4 for a
 // number, three quarters of the way to 1 or to 0 for a fraction, the other value of
 // a switch. It reports false where there is none.

@@ -55,8 +55,11 @@ func formatNames(which func(trace.Format) bool) (names []cobra.Completion) {
 // line may have.
 func completeKey(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var keys []cobra.Completion
-	for _, key := range scenarios.Keys(append(args, "two-jobs")[0]) {
-		keys = append(keys, key+"=")
+	if f, err := scenarios.Open(append(args, "two-jobs")[0]); err == nil {
+		list, _ := f.Keys()
+		for _, k := range list {
+			keys = append(keys, k.Name+"=")
+		}
 	}
 	return keys, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }

@@ -214,7 +214,7 @@ of your choice, for recorded or synthetic workloads.
 		id, title string
 		verbs     []*cobra.Command
 	}{
-		{"simulate", "Simulate:", []*cobra.Command{runCommand(a), compareCommand(a), sweepCommand(a)}},
+		{"simulate", "Simulate:", []*cobra.Command{runCommand(a), compareCommand(a), playCommand(a), sweepCommand(a)}},
 		{"understand", "Understand:", []*cobra.Command{diagnoseCommand(a), explainCommand(a), reportCommand(a), inspectCommand(a)}},
 		{"decide", "Decide:", []*cobra.Command{sizeCommand(a), tuneCommand(a), sensitivityCommand(a)}},
 		{"models", "Models:", []*cobra.Command{predictCommand(a), platformCommand(a), reproduceCommand(a)}},

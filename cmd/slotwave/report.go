@@ -56,8 +56,8 @@ and the pictures.
 	return c
 }
 
-// replaceable reports whether a file does not exist, or is a report.
-func replaceable(name string) bool {
+// replaceable reports whether a file does not exist, or is a page of the generator.
+func replaceable(name, generator string) bool {
 	f, err := os.Open(name)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
@@ -65,7 +65,7 @@ func replaceable(name string) bool {
 	defer f.Close()
 	head := make([]byte, 256)
 	n, _ := io.ReadFull(f, head)
-	return bytes.Contains(head[:n], []byte(`content="slotwave report"`))
+	return bytes.Contains(head[:n], []byte(`content="`+generator+`"`))
 }
 
 // reportName names the page of some results or histories.
@@ -98,7 +98,7 @@ func writeReport(a *app, paths []string, k *reporting) error {
 			k.out = "report-anonymous.html"
 		}
 	}
-	if !k.force && !replaceable(k.out) {
+	if !k.force && !replaceable(k.out, "slotwave report") {
 		return fmt.Errorf("--out %s: the file exists and is no report: name another, or replace it with --force", k.out)
 	}
 	var page bytes.Buffer

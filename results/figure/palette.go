@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"image/color"
+	"strings"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -50,13 +51,18 @@ var PhaseColours = [workload.NumPhases + 1]Tint{
 	OtherPhase:            Tinted(0x909493, 0x777876),
 }
 
-// PhaseColour returns the colour of a phase on light and on dark ground, as in
-// CSS.
-func PhaseColour(p workload.Phase) (light, dark string) {
-	c := PhaseColours[p]
-	css := func(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
-	return css(c.Light), css(c.Dark)
+// PhaseStyles returns style rules of a page with the colours of phases: the property --NAME
+// of each, in the light, in the dark and in print.
+func PhaseStyles() string {
+	var light, dark strings.Builder
+	for p := range workload.NumPhases {
+		fmt.Fprintf(&light, "--%v:%s;", p, css(PhaseColours[p].Light))
+		fmt.Fprintf(&dark, "--%v:%s;", p, css(PhaseColours[p].Dark))
+	}
+	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root:not(.light){%s}}\n:root.dark{%s}\n@media print{:root.dark{%s}}\n", light.String(), dark.String(), dark.String(), light.String())
 }
+
+func css(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 // JobColours alternate between dark and light, so that consecutive jobs also
 // differ in greyscale.

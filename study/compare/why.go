@@ -2,42 +2,36 @@ package compare
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"maps"
 	"math"
 	"slices"
 	"text/tabwriter"
-	"time"
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
-	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/study/simulated"
 )
 
 // Why says why two scenarios differ. A difference is the second minus the first,
 // in nanoseconds; if it is negative, the second is faster.
 type Why struct {
-	Schema   string          `json:"schema"`
-	First    string          `json:"first"`
-	Second   string          `json:"second"`
-	Pairs    int             `json:"pairs"`
-	Makespan Difference      `json:"makespan"`
-	Response Difference      `json:"mean_response"`    // mean time of the jobs of a run
-	Jobs     []Difference    `json:"jobs"`             // of at least two pairs, by the size of their difference
-	Job      string          `json:"job,omitempty"`    // whose time the accounts are; empty: of all jobs
-	Accounts []AccountChange `json:"accounts"`         // of the first pair
-	Held     []AccountChange `json:"held"`             // slot held, by the job that held it
-	Launch   *OtherLaunch    `json:"launch,omitempty"` // left out: all launches are the same
-	Offer    *OtherOffer     `json:"offer,omitempty"`  // left out: all offers with launches are the same
+	Schema                string       `json:"schema"`
+	First                 string       `json:"first"`
+	Second                string       `json:"second"`
+	Pairs                 int          `json:"pairs"`
+	Makespan              Difference   `json:"makespan"`
+	Response              Difference   `json:"mean_response"` // mean time of the jobs of a run
+	Jobs                  []Difference `json:"jobs"`          // of at least two pairs, by the size of their difference
+	Job                   string       `json:"job,omitempty"` // whose time the accounts are; empty: of all jobs
+	simulated.Differences              // of the first pair
 }
 
 // Difference is the time of a job in both scenarios, over pairs of runs with the
@@ -50,29 +44,6 @@ type Difference struct {
 	Low    int64  `json:"low_ns"`
 	High   int64  `json:"high_ns"`
 	Pairs  int    `json:"pairs"`
-}
-
-// AccountChange is the time in one account of the ledger, or of slots held by one job.
-type AccountChange struct {
-	Account string `json:"account"`
-	First   int64  `json:"first_ns"`
-	Second  int64  `json:"second_ns"`
-}
-
-// OtherLaunch is the first launch in which the two runs differ.
-type OtherLaunch struct {
-	Time   int64  `json:"time_ns"`
-	First  string `json:"first"`
-	Second string `json:"second"`
-}
-
-// OtherOffer is the first heartbeat at which the schedulers launched different
-// tasks, and what each decided, in words.
-type OtherOffer struct {
-	Time   int64  `json:"time_ns"`
-	Node   string `json:"node"`
-	First  string `json:"first"`
-	Second string `json:"second"`
 }
 
 // openCompared opens one of two scenarios. It returns the question of each pair. A
@@ -105,14 +76,6 @@ func openCompared(name string, o study.Options) (func(pair int) (*model.WhatIf, 
 // whyPairs is the number of pairs if no number of replications is given.
 const whyPairs = 5
 
-// whyRun is a run of one of two scenarios.
-type whyRun struct {
-	question   *model.WhatIf
-	prediction model.Prediction
-	rows       study.AttemptList
-	offers     study.OfferList
-}
-
 // Explain simulates two scenarios in pairs with the same seeds and compares
 // the times of jobs, the ledgers, and the launches. If a job is named, the ledger
 // is that of this job.
@@ -128,7 +91,7 @@ func Explain(first, second, job string, o study.Options) (*Why, error) {
 			return nil, err
 		}
 	}
-	var shown [2]whyRun // the first pair
+	var shown [2]simulated.Run // the first pair
 	var makespans, responses [2][]float64
 	times := map[string]*[2][]float64{} // of each job, of the pairs in which both runs end it
 	for pair := range w.Pairs {
@@ -141,8 +104,8 @@ func Explain(first, second, job string, o study.Options) (*Why, error) {
 			if pair == 0 {
 				shown[i] = r
 			}
-			own[i] = endedOf(&r.prediction)
-			makespans[i] = append(makespans[i], float64(r.prediction.Mean))
+			own[i] = endedOf(&r.Prediction)
+			makespans[i] = append(makespans[i], float64(r.Prediction.Mean))
 			responses[i] = append(responses[i], own[i].mean)
 		}
 		for _, id := range own[1].ids {
@@ -163,8 +126,9 @@ func Explain(first, second, job string, o study.Options) (*Why, error) {
 		}
 	}
 	slices.SortStableFunc(w.Jobs, func(a, b Difference) int { return -cmp.Compare(max(a.Mean, -a.Mean), max(b.Mean, -b.Mean)) })
-	w.Launch, w.Offer = otherLaunch(&shown, job), otherOffer(&shown, job)
-	return w, w.compareLedgers(&shown, job)
+	var err error
+	w.Differences, err = simulated.Compare(&shown, job)
+	return w, study.Internal(err)
 }
 
 // endedJobs are the times of the jobs that a run ends, in nanoseconds.
@@ -189,15 +153,15 @@ func endedOf(p *model.Prediction) endedJobs {
 
 // simulateWhy simulates one scenario of a pair. Attempts and offers are kept of the
 // first pair only.
-func simulateWhy(of func(int) (*model.WhatIf, error), pair int) (r whyRun, err error) {
-	if r.question, err = of(pair); err != nil {
+func simulateWhy(of func(int) (*model.WhatIf, error), pair int) (r simulated.Run, err error) {
+	if r.Question, err = of(pair); err != nil {
 		return r, err
 	}
 	simulator := sim.Simulator{}
 	if pair == 0 {
-		simulator.Recorder, simulator.Tracer = &r.rows, &r.offers
+		simulator.Recorder, simulator.Tracer = &r.Attempts, &r.Offers
 	}
-	r.prediction, err = study.Predict(simulator, r.question)
+	r.Prediction, err = study.Predict(simulator, r.Question)
 	return r, err
 }
 
@@ -214,140 +178,6 @@ func differenceOf(job string, times *[2][]float64) Difference {
 		Job: text.Escape(job), First: int64(stat.Mean(times[0], nil)), Second: int64(stat.Mean(times[1], nil)),
 		Mean: int64(mean), Low: int64(mean - half), High: int64(mean + half), Pairs: len(differences),
 	}
-}
-
-// slotHeld is the account of the ledger for slots that other attempts held.
-const slotHeld = "slot held"
-
-// compareLedgers sums the ledgers of the first pair by account, of one job or of
-// all, and the time for which slots were held by the job that held them.
-func (w *Why) compareLedgers(pair *[2]whyRun, job string) error {
-	accounts, held := map[string]*AccountChange{}, map[string]*AccountChange{}
-	add := func(to map[string]*AccountChange, name string, i int, d time.Duration) {
-		if to[name] == nil {
-			to[name] = &AccountChange{Account: text.Escape(name)}
-		}
-		*[]*int64{&to[name].First, &to[name].Second}[i] += int64(d)
-	}
-	for i := range pair {
-		r := &pair[i]
-		h := study.HistoryOf(r.question, &r.prediction, r.rows)
-		options := diagnose.DefaultOptions()
-		options.Job = job
-		d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: study.JobsOf(h), Question: r.question}, options)
-		if err != nil {
-			return study.Internal(err)
-		}
-		for _, j := range d.Jobs {
-			for _, step := range j.Ledger {
-				add(accounts, step.Account.String(), i, step.To-step.From)
-				if step.Account.String() == slotHeld {
-					add(held, step.By, i, step.To-step.From)
-				}
-			}
-		}
-	}
-	w.Accounts, w.Held = changesOf(accounts), changesOf(held)
-	return nil
-}
-
-// changesOf lists what changes most first.
-func changesOf(sums map[string]*AccountChange) []AccountChange {
-	list := []AccountChange{}
-	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		list = append(list, *sums[name])
-	}
-	slices.SortStableFunc(list, func(a, b AccountChange) int {
-		x, y := a.Second-a.First, b.Second-b.First
-		return -cmp.Compare(max(x, -x), max(y, -y))
-	})
-	return list
-}
-
-// otherLaunch finds the first launch, of one job or of all, that differs in job,
-// task, node or time.
-func otherLaunch(pair *[2]whyRun, job string) *OtherLaunch {
-	var lists [2]study.AttemptList
-	for i := range pair {
-		for k := range pair[i].rows {
-			if a := &pair[i].rows[k]; job == "" || a.Job == job {
-				lists[i] = append(lists[i], *a)
-			}
-		}
-		slices.SortStableFunc(lists[i], func(a, b workload.Attempt) int {
-			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Task, b.Task))
-		})
-	}
-	first, second := lists[0], lists[1]
-	say := func(list study.AttemptList, i int) (string, time.Duration) {
-		if i >= len(list) {
-			return "nothing more", math.MaxInt64
-		}
-		a := &list[i]
-		return fmt.Sprintf("%v %d of %s on %s at %.3f s", a.Kind, a.Task, text.Escape(a.Job), text.Escape(a.Node), a.Start.Seconds()), a.Start
-	}
-	for i := range max(len(first), len(second)) {
-		a, at := say(first, i)
-		b, bt := say(second, i)
-		if a != b {
-			return &OtherLaunch{int64(min(at, bt)), a, b}
-		}
-	}
-	return nil
-}
-
-// launchesOf lists what an offer launched, of one job or of all.
-func launchesOf(o *model.Offer, job string) []string {
-	var list []string
-	for i := range o.Asked {
-		if a := &o.Asked[i]; a.Task >= 0 && (job == "" || a.Job == job) {
-			list = append(list, fmt.Sprintf("%v %d %d %s", a.Kind, a.Task, a.Attempt, a.Job))
-		}
-	}
-	return list
-}
-
-// otherOffer finds the first heartbeat with different launches, of one job or of
-// all. An offer that one of the runs lacks counts as launching nothing there.
-func otherOffer(pair *[2]whyRun, job string) *OtherOffer {
-	type heartbeat struct {
-		at   time.Duration
-		node string
-	}
-	found := map[heartbeat]*[2]*model.Offer{}
-	var order []heartbeat
-	for i := range pair {
-		for k := range pair[i].offers {
-			o := &pair[i].offers[k]
-			h := heartbeat{o.Time, o.Node}
-			if found[h] == nil {
-				found[h] = &[2]*model.Offer{}
-				order = append(order, h)
-			}
-			found[h][i] = o
-		}
-	}
-	slices.SortStableFunc(order, func(a, b heartbeat) int { return cmp.Compare(a.at, b.at) })
-	for _, h := range order {
-		var launched [2][]string
-		texts := [2]string{}
-		for i, o := range found[h] {
-			if o != nil {
-				launched[i] = launchesOf(o, job)
-			}
-		}
-		if slices.Equal(launched[0], launched[1]) {
-			continue
-		}
-		for i, o := range found[h] {
-			texts[i] = "  nothing: no slot was free there for which a job waited\n"
-			if o != nil {
-				texts[i] = diagnose.DecisionText(o, pair[i].question)
-			}
-		}
-		return &OtherOffer{int64(h.at), text.Escape(h.node), texts[0], texts[1]}
-	}
-	return nil
 }
 
 // WriteJSON writes the comparison.
@@ -369,16 +199,16 @@ func (w *Why) WriteText(to io.Writer, _ bool) error {
 		of = w.Job
 	}
 	fmt.Fprintf(t, "\nledger of %s, first pair\tfirst\tsecond\tdifference\n", of)
-	sum := AccountChange{Account: "together"}
+	sum := simulated.AccountChange{Account: "together"}
 	for _, a := range w.Accounts {
-		fmt.Fprintln(t, a.text())
+		fmt.Fprintln(t, changeText(&a))
 		sum.First, sum.Second = sum.First+a.First, sum.Second+a.Second
 	}
-	fmt.Fprintln(t, sum.text())
+	fmt.Fprintln(t, changeText(&sum))
 	if w.Job != "" && len(w.Held) > 0 {
 		fmt.Fprintf(t, "\nits slots were held by\tfirst\tsecond\tdifference\n")
 		for i := range w.Held[:min(mostShown, len(w.Held))] {
-			fmt.Fprintln(t, w.Held[i].text())
+			fmt.Fprintln(t, changeText(&w.Held[i]))
 		}
 	}
 	if w.Launch != nil {
@@ -429,7 +259,7 @@ func (w *Why) jobsText(t io.Writer) {
 
 func seconds(ns int64) string { return fmt.Sprintf("%.1f s", float64(ns)/1e9) }
 
-func (a *AccountChange) text() string {
+func changeText(a *simulated.AccountChange) string {
 	return fmt.Sprintf("%s\t%s\t%s\t%+.1f s", a.Account, seconds(a.First), seconds(a.Second), float64(a.Second-a.First)/1e9)
 }
 

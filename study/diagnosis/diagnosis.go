@@ -31,6 +31,7 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/simulated"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
@@ -123,7 +124,7 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 		}
 		in.Jobs = handedOver(h)
 		if k.Attempts {
-			in.Jobs, done.Attempts, done.Usage, done.Offers = study.JobsOf(h), in.Rows, in.Resources, in.Offers
+			in.Jobs, done.Attempts, done.Usage, done.Offers = simulated.Jobs(h), in.Rows, in.Resources, in.Offers
 			if in.Rows == nil {
 				done.Attempts = attemptsIn(h)
 			}
@@ -177,7 +178,7 @@ func retrace(in *diagnose.Input) {
 		}
 	}
 	if len(in.Offers) == 0 {
-		var list study.OfferList
+		var list simulated.Offers
 		if _, err := (sim.Simulator{Tracer: &list}).Predict(q); err == nil {
 			in.Offers = list
 		}
@@ -242,7 +243,7 @@ func Explain(w io.Writer, path string, what diagnose.Explained) (warnings []stri
 	if err != nil {
 		return nil, err
 	}
-	in.Jobs = study.JobsOf(h)
+	in.Jobs = simulated.Jobs(h)
 	if err := diagnose.Explain(w, in, what); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -268,7 +269,7 @@ func Sample(w io.Writer, path string, every diagnose.Sampling) (warnings []strin
 	if err != nil {
 		return nil, err
 	}
-	in.Jobs = study.JobsOf(h)
+	in.Jobs = simulated.Jobs(h)
 	return done.Warnings, diagnose.WriteSamples(w, in, every)
 }
 
@@ -501,7 +502,7 @@ func readOffers(name string) ([]model.Offer, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var offers study.OfferList
+	var offers simulated.Offers
 	err = results.ReadOffers(bufio.NewReaderSize(f, 1<<18), name, offers.Offer)
 	return offers, err
 }

@@ -144,7 +144,7 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	style := styles + colours()
+	style := styles + figure.PhaseStyles()
 	data := struct {
 		*Page
 		Policy string
@@ -162,17 +162,6 @@ func (p *Page) Write(w io.Writer) error {
 		data.Data = append(data.Data, packed)
 	}
 	return page.Execute(w, data)
-}
-
-// colours returns style rules with the colours of phases, light and dark.
-func colours() string {
-	var light, dark strings.Builder
-	for p := range workload.NumPhases {
-		l, d := figure.PhaseColour(p)
-		fmt.Fprintf(&light, "--%v:%s;", p, l)
-		fmt.Fprintf(&dark, "--%v:%s;", p, d)
-	}
-	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root:not(.light){%s}}\n:root.dark{%s}\n@media print{:root.dark{%s}}\n", light.String(), dark.String(), dark.String(), light.String())
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/study/play"
+)
+
+func playCommand(a *app) *cobra.Command {
+	var o play.Options
+	var out string
+	var force, quiet bool
+	c := &cobra.Command{
+		Use:   "play SCENARIO",
+		Short: "Write a page that simulates: change a setting, and the picture moves",
+		Long: `Write one HTML page with the simulator in it. It opens from disk and needs no
+server and no network. Sliders change nodes, slots, scheduler, heartbeat and any
+other key; each change is simulated at once. Two settings can be compared in
+words, a click on a bar explains it, and the address of the page holds the
+experiment. The page also reads a scenario, trace or history dropped on it.
+
+SCENARIO is a file, a shipped scenario, a trace or a history. The page holds it
+with the files that it names, and all shipped scenarios. The numbers are those
+of slotwave run.
+
+From the sources, play needs the go command once, to build the simulator for the
+browser. A release has it built in.`,
+		Example: "  slotwave play two-jobs\n  slotwave play my.toml --set cluster.nodes=8 --out experiment.html",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Name = args[0]
+			o.Note = func(note string) {
+				if !quiet {
+					fmt.Fprintln(a.stderr, note)
+				}
+			}
+			p, err := play.Open(o)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				out = text.Slug("play-"+p.Scenario.Name) + ".html"
+			}
+			if !force && !replaceable(out, "slotwave play") {
+				return fmt.Errorf("--out %s: the file exists and is no page of play: name another, or replace it with --force", out)
+			}
+			var page bytes.Buffer
+			if err := p.Write(&page); err != nil {
+				return err
+			}
+			if err := resultdir.WriteFile(out, 0o666, resultdir.Text(page.String())); err != nil {
+				return err
+			}
+			if !quiet {
+				a.warn(p.Scenario.Warnings)
+				fmt.Fprintf(a.stdout, "page in %s (%.1f MB): open it in a browser\n", out, float64(page.Len())/1e6)
+			}
+			return a.next(&asked{quiet: quiet}, "run", args[0])
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&out, "out", "", "`FILE` to write (default play-NAME.html)")
+	f.StringArrayVar(&o.Set, "set", nil, "`KEY=VALUE` of the scenario that the page begins with; repeatable")
+	f.Uint64Var(&o.Seed, "seed", 1, "master seed")
+	f.BoolVar(&force, "force", false, "replace a file that is no page of play")
+	f.BoolVar(&quiet, "quiet", false, "print no text or warnings")
+	return c
+}

@@ -1,0 +1,166 @@
+package scenarios
+
+import (
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Key is a key that a scenario may have, as --set takes it.
+type Key struct {
+	Name  string
+	Form  string   // whole, number, switch, duration, size, choice or text; empty: a list or a table
+	Words []string // of a choice
+	Least float64  // of a whole or other number
+	Most  float64  // the same; 0: no limit
+	Value string   // as TOML: what the scenario states, or else what is read in its place
+	Given bool     // the scenario states it
+	About string   // of a Hadoop property
+}
+
+// takes records what a reader takes for a key, if somebody asks.
+func (t *table) takes(key string, k Key) {
+	if t.forms == nil {
+		return
+	}
+	if v, ok := t.values[key]; ok {
+		k.Value, k.Given = tomlOf(v), true
+	}
+	if k.Most >= math.MaxInt32 {
+		k.Most = 0
+	}
+	t.forms[inList.ReplaceAllString(join(t.path, key), ".$1")] = k
+}
+
+// Keys lists the keys that a scenario may have, by their names: those that its readers
+// ask for, and the Hadoop properties of all jobs. Values are those of the first run.
+func (f *File) Keys() ([]Key, error) {
+	t, err := f.overlaid()
+	if err != nil {
+		return nil, err
+	}
+	t.forms = map[string]Key{}
+	f.read(t, 1)
+	var names []string
+	for _, path := range t.known {
+		names = append(names, inList.ReplaceAllString(path, ".$1"))
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { // tables are not values
+		return name == "conf" || slices.ContainsFunc(names, func(other string) bool { return strings.HasPrefix(other, name+".") })
+	})
+	var keys []Key
+	for _, name := range names {
+		k, typed := t.forms[name]
+		if !typed {
+			k = statedKey(t.values, strings.Split(name, "."))
+		}
+		k.Name = name
+		keys = append(keys, k)
+	}
+	given, _ := t.values["conf"].(map[string]any)
+	return append(keys, t.propertyKeys(given)...), nil
+}
+
+// statedKey returns the form that the value of a key has, where readers take several.
+func statedKey(values any, path []string) Key {
+	for _, part := range path {
+		switch v := values.(type) {
+		case map[string]any:
+			values = v[part]
+		case []map[string]any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i >= len(v) {
+				return Key{}
+			}
+			values = v[i]
+		}
+	}
+	k := Key{Given: true}
+	switch v := values.(type) {
+	case bool:
+		k.Form = "switch"
+	case int64:
+		k.Form = "whole"
+	case float64:
+		k.Form = "number"
+	case string:
+		if k.Form = "text"; v != "" {
+			if _, ok := asDuration(v); ok {
+				k.Form = "duration"
+			}
+		}
+	default:
+		return Key{}
+	}
+	k.Value = tomlOf(values)
+	return k
+}
+
+// propertyKeys are the keys of Hadoop properties of all jobs.
+func (t *table) propertyKeys(given map[string]any) (keys []Key) {
+	var conf workload.Conf
+	(&table{report: &report{phases: true}}).properties(&conf, "", given)
+	for _, name := range workload.Properties() {
+		p, _ := workload.FindProperty(name)
+		if strings.Contains(name, "*") || p.OnYARN() != (t.yarn != nil) && p.OnYARN() {
+			continue
+		}
+		k := Key{Name: "conf." + name, Value: p.Default, About: p.About}
+		k.Form, k.Least, k.Most = p.Form()
+		if v, ok := conf.Lookup(name); ok {
+			k.Value, k.Given = v, true
+		}
+		if k.Form == "text" {
+			k.Value = workload.TOMLText(k.Value)
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// inList is the place of an entry in a list.
+var inList = regexp.MustCompile(`\[(\d+)\]`)
+
+// Text returns the scenario with its settings, as TOML without comments.
+func (f *File) Text() (string, error) {
+	t, err := f.overlaid()
+	if err == nil {
+		err = t.err()
+	}
+	if err != nil {
+		return "", err
+	}
+	values := maps.Clone(t.values)
+	if conf, ok := values["conf"].(map[string]any); ok {
+		values["conf"] = flat("", conf, map[string]any{})
+	}
+	if vary, ok := values["vary"].(map[string]any); ok && len(vary) == 0 {
+		delete(values, "vary")
+	}
+	var b strings.Builder
+	e := toml.NewEncoder(&b)
+	e.Indent = ""
+	err = e.Encode(values)
+	return b.String(), err
+}
+
+// flat adds the values of nested tables under their joined names, as Hadoop writes them.
+func flat(prefix string, values, to map[string]any) map[string]any {
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		if inner, ok := values[k].(map[string]any); ok {
+			flat(prefix+k+".", inner, to)
+		} else {
+			to[prefix+k] = values[k]
+		}
+	}
+	return to
+}

@@ -1,0 +1,163 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/study/simulated"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// words is the answer to differ.
+type words struct {
+	Sentences []string
+	Offer     [3]string // the first offer that was decided differently: where, and what each did
+	Accounts  []simulated.AccountChange
+}
+
+// noDifference is the part of a time below which two times count as equal in practice.
+const noDifference = 0.01
+
+// differ compares the last runs of both sides, which the page names A and B.
+func (s *Session) differ(a *Asked) (*words, error) {
+	a1, a2 := s.sides[0].question, s.sides[1].question
+	if a1 == nil || a2 == nil {
+		return nil, errNotOpen
+	}
+	w := &words{}
+	p := [2]time.Duration{s.sides[0].run.Prediction.Mean, s.sides[1].run.Prediction.Mean}
+	w.say("%s", than("The run", p[0], p[1]))
+	w.compareJobs(&s.sides)
+	if max(a1.Tasks(), a2.Tasks()) > mostTraced {
+		return w, nil
+	}
+	var pair [2]simulated.Run
+	for i := range pair {
+		r, err := s.whole(i, true)
+		if err != nil {
+			return nil, err
+		}
+		pair[i] = *r
+	}
+	d, err := simulated.Compare(&pair, a.Job)
+	if err != nil {
+		return nil, err
+	}
+	w.Accounts = d.Accounts
+	w.compareAccounts(d.Accounts, a.Job)
+	if d.Launch == nil {
+		w.say("All launches are the same.")
+	} else {
+		w.say("The first launch that differs, at %s: A launches %s, B %s.", text.Duration(d.Launch.Time), d.Launch.First, d.Launch.Second)
+	}
+	if o := d.Offer; o != nil {
+		w.Offer = [3]string{fmt.Sprintf("The first offer that was decided differently: %s, heartbeat of %s", text.Duration(o.Time), o.Node), o.First, o.Second}
+	}
+	return w, nil
+}
+
+func (w *words) say(format string, args ...any) {
+	w.Sentences = append(w.Sentences, fmt.Sprintf(format, args...))
+}
+
+// than compares two times in a sentence.
+func than(what string, a, b time.Duration) string {
+	if a == b {
+		return fmt.Sprintf("%s takes %s with both.", what, text.Duration(int64(a)))
+	}
+	part := float64(b-a) / float64(max(1, a))
+	way, by := "longer", part
+	if part < 0 {
+		way, by = "less", -part
+	}
+	note := ""
+	if by < noDifference {
+		note = " That is less than 1 %: no practical difference."
+	}
+	return fmt.Sprintf("%s takes %s with A and %s with B: %s %s (%.1f %%).%s", what, text.Duration(int64(a)), text.Duration(int64(b)), text.Duration(int64(max(b-a, a-b))), way, 100*by, note)
+}
+
+// compareJobs says which jobs gain and lose.
+func (w *words) compareJobs(sides *[2]side) {
+	type change struct {
+		id   string
+		a, b time.Duration
+	}
+	var all []change
+	times := map[string]time.Duration{}
+	late := [2]int{}
+	deadlines := false
+	for i := range sides {
+		p := &sides[i].run.Prediction
+		for k := range p.Jobs {
+			j := &p.Jobs[k]
+			if j.Deadline > 0 {
+				deadlines = true
+				if j.Finish < 0 || j.Finish > j.Submit+j.Deadline {
+					late[i]++
+				}
+			}
+			if j.Finish < 0 {
+				continue
+			}
+			if t := j.Finish - j.Submit; i == 0 {
+				times[j.ID] = t
+			} else if before, both := times[j.ID]; both {
+				all = append(all, change{j.ID, before, t})
+			}
+		}
+	}
+	if len(all) < 2 {
+		if deadlines {
+			w.say("Jobs after their deadline: %d with A, %d with B.", late[0], late[1])
+		}
+		return
+	}
+	var sums [2]time.Duration
+	won, lost := 0, 0
+	for _, c := range all {
+		sums[0], sums[1] = sums[0]+c.a, sums[1]+c.b
+		switch by := float64(c.b-c.a) / float64(max(1, c.a)); {
+		case by <= -noDifference:
+			won++
+		case by >= noDifference:
+			lost++
+		}
+	}
+	n := time.Duration(len(all))
+	w.say("%s", than("The mean job", sums[0]/n, sums[1]/n))
+	w.say("Of %d jobs %d take less time with B, %d longer, and %d the same within 1 %%.", len(all), won, lost, len(all)-won-lost)
+	slices.SortStableFunc(all, func(x, y change) int { return cmp.Compare(x.b-x.a, y.b-y.a) })
+	if c := all[0]; won > 0 {
+		w.say("%s gains most: %s with A, %s with B.", workload.Escape(c.id), text.Duration(int64(c.a)), text.Duration(int64(c.b)))
+	}
+	if c := all[len(all)-1]; lost > 0 {
+		w.say("%s loses most: %s with A, %s with B.", workload.Escape(c.id), text.Duration(int64(c.a)), text.Duration(int64(c.b)))
+	}
+	if deadlines {
+		w.say("Jobs after their deadline: %d with A, %d with B.", late[0], late[1])
+	}
+}
+
+// compareAccounts names the accounts of the ledger that change most.
+func (w *words) compareAccounts(list []simulated.AccountChange, job string) {
+	of := "the ledgers of all jobs"
+	if job != "" {
+		of = "the ledger of " + workload.Escape(job)
+	}
+	var parts []string
+	for _, c := range list[:min(3, len(list))] {
+		if by := c.Second - c.First; by < 0 {
+			parts = append(parts, fmt.Sprintf("%s less for %q", text.Duration(-by), c.Account))
+		} else if by > 0 {
+			parts = append(parts, fmt.Sprintf("%s more for %q", text.Duration(by), c.Account))
+		}
+	}
+	if len(parts) > 0 {
+		w.say("In %s B has %s.", of, strings.Join(parts, ", "))
+	}
+}

@@ -1,0 +1,183 @@
+package simulated
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// AccountChange is the time in one account of the ledger, or of slots held by one job.
+type AccountChange struct {
+	Account string `json:"account"`
+	First   int64  `json:"first_ns"`
+	Second  int64  `json:"second_ns"`
+}
+
+// Differences says where two runs differ. Times are in nanoseconds.
+type Differences struct {
+	Accounts []AccountChange `json:"accounts"`         // of the ledgers, those that change most first
+	Held     []AccountChange `json:"held"`             // slot held, by the job that held it
+	Launch   *OtherLaunch    `json:"launch,omitempty"` // left out: all launches are the same
+	Offer    *OtherOffer     `json:"offer,omitempty"`  // left out: all offers with launches are the same
+}
+
+// OtherLaunch is the first launch in which the two runs differ.
+type OtherLaunch struct {
+	Time   int64  `json:"time_ns"`
+	First  string `json:"first"`
+	Second string `json:"second"`
+}
+
+// OtherOffer is the first heartbeat at which the schedulers launched different
+// tasks, and what each decided, in words.
+type OtherOffer struct {
+	Time   int64  `json:"time_ns"`
+	Node   string `json:"node"`
+	First  string `json:"first"`
+	Second string `json:"second"`
+}
+
+// Compare compares the ledgers, launches and offers of two runs: of one job, or of all
+// if the name is empty.
+func Compare(pair *[2]Run, job string) (Differences, error) {
+	d := Differences{Launch: otherLaunch(pair, job), Offer: otherOffer(pair, job)}
+	return d, d.compareLedgers(pair, job)
+}
+
+// slotHeld is the account of the ledger for slots that other attempts held.
+const slotHeld = "slot held"
+
+// compareLedgers sums the ledgers of the first pair by account, of one job or of
+// all, and the time for which slots were held by the job that held them.
+func (d *Differences) compareLedgers(pair *[2]Run, job string) error {
+	accounts, held := map[string]*AccountChange{}, map[string]*AccountChange{}
+	add := func(to map[string]*AccountChange, name string, i int, t time.Duration) {
+		if to[name] == nil {
+			to[name] = &AccountChange{Account: workload.Escape(name)}
+		}
+		*[]*int64{&to[name].First, &to[name].Second}[i] += int64(t)
+	}
+	for i := range pair {
+		r := &pair[i]
+		jobs, err := r.Ledgers(job)
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			for _, step := range j.Ledger {
+				add(accounts, step.Account.String(), i, step.To-step.From)
+				if step.Account.String() == slotHeld {
+					add(held, step.By, i, step.To-step.From)
+				}
+			}
+		}
+	}
+	d.Accounts, d.Held = changesOf(accounts), changesOf(held)
+	return nil
+}
+
+// changesOf lists what changes most first.
+func changesOf(sums map[string]*AccountChange) []AccountChange {
+	list := []AccountChange{}
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		list = append(list, *sums[name])
+	}
+	slices.SortStableFunc(list, func(a, b AccountChange) int {
+		x, y := a.Second-a.First, b.Second-b.First
+		return -cmp.Compare(max(x, -x), max(y, -y))
+	})
+	return list
+}
+
+// otherLaunch finds the first launch, of one job or of all, that differs in job,
+// task, node or time.
+func otherLaunch(pair *[2]Run, job string) *OtherLaunch {
+	var lists [2]Attempts
+	for i := range pair {
+		for k := range pair[i].Attempts {
+			if a := &pair[i].Attempts[k]; job == "" || a.Job == job {
+				lists[i] = append(lists[i], *a)
+			}
+		}
+		slices.SortStableFunc(lists[i], func(a, b workload.Attempt) int {
+			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Task, b.Task))
+		})
+	}
+	first, second := lists[0], lists[1]
+	say := func(list Attempts, i int) (string, time.Duration) {
+		if i >= len(list) {
+			return "nothing more", math.MaxInt64
+		}
+		a := &list[i]
+		return fmt.Sprintf("%v %d of %s on %s at %.3f s", a.Kind, a.Task, workload.Escape(a.Job), workload.Escape(a.Node), a.Start.Seconds()), a.Start
+	}
+	for i := range max(len(first), len(second)) {
+		a, at := say(first, i)
+		b, bt := say(second, i)
+		if a != b {
+			return &OtherLaunch{int64(min(at, bt)), a, b}
+		}
+	}
+	return nil
+}
+
+// launchesOf lists what an offer launched, of one job or of all.
+func launchesOf(o *model.Offer, job string) []string {
+	var list []string
+	for i := range o.Asked {
+		if a := &o.Asked[i]; a.Task >= 0 && (job == "" || a.Job == job) {
+			list = append(list, fmt.Sprintf("%v %d %d %s", a.Kind, a.Task, a.Attempt, a.Job))
+		}
+	}
+	return list
+}
+
+// otherOffer finds the first heartbeat with different launches, of one job or of
+// all. An offer that one of the runs lacks counts as launching nothing there.
+func otherOffer(pair *[2]Run, job string) *OtherOffer {
+	type heartbeat struct {
+		at   time.Duration
+		node string
+	}
+	found := map[heartbeat]*[2]*model.Offer{}
+	var order []heartbeat
+	for i := range pair {
+		for k := range pair[i].Offers {
+			o := &pair[i].Offers[k]
+			h := heartbeat{o.Time, o.Node}
+			if found[h] == nil {
+				found[h] = &[2]*model.Offer{}
+				order = append(order, h)
+			}
+			found[h][i] = o
+		}
+	}
+	slices.SortStableFunc(order, func(a, b heartbeat) int { return cmp.Compare(a.at, b.at) })
+	for _, h := range order {
+		var launched [2][]string
+		texts := [2]string{}
+		for i, o := range found[h] {
+			if o != nil {
+				launched[i] = launchesOf(o, job)
+			}
+		}
+		if slices.Equal(launched[0], launched[1]) {
+			continue
+		}
+		for i, o := range found[h] {
+			texts[i] = "  nothing: no slot was free there for which a job waited\n"
+			if o != nil {
+				texts[i] = diagnose.DecisionText(o, pair[i].Question)
+			}
+		}
+		return &OtherOffer{int64(h.at), workload.Escape(h.node), texts[0], texts[1]}
+	}
+	return nil
+}
