@@ -121,7 +121,7 @@ reduces = 8
 		t.Fatalf("histories %q, %v", jobs, err)
 	}
 	// What is stated is not looked for.
-	if text := verb(t, "platform", "calibrate", jobs[0], "--fidelity", "phase", "--cores", "6", "--nic", "100", "--out", at("one")); strings.Contains(text, "\ncores") || strings.Contains(text, "\nnic_mb") || !strings.Contains(text, "\nmemory") {
+	if text := verb(t, "platform", "calibrate", jobs[0], "--fidelity", "phase", "--know", "cores=6", "--know", "nic_mb=100", "--out", at("one")); strings.Contains(text, "\ncores") || strings.Contains(text, "\nnic_mb") || !strings.Contains(text, "\nmemory") {
 		t.Errorf("stated cores and network are looked for:\n%s", text)
 	}
 	if number("one/platform.toml", "cores") != 6 || number("one/platform.toml", "nic_mb") != 100 {

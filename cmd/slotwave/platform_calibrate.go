@@ -15,7 +15,6 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/calibrate"
-	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
@@ -28,8 +27,7 @@ type calibrating struct {
 	set                     []string
 	force, quiet            bool
 	reading                 scenarios.Reading
-	known                   calibrate.Calibrating
-	memory                  string
+	known                   []string
 }
 
 // defaultStart is the platform from which a calibration starts.
@@ -55,8 +53,9 @@ each job and the scenario that runs the recorded jobs with them. The folder also
 has 18 other machines that explain the record about as well; run simulates each
 and states the range of its answers as a 90 % interval. They differ in all that
 the record does not tell: cores, disks, memory, network, Hadoop's costs. State
-what you know with --cores, --disks, --memory and --nic, or in a platform FILE:
-what it does not list as assumed is kept, except rates and costs.
+what you know with --know KEY=VALUE (cores, disk.count, memory, nic_mb and every
+other key of the machine in the output), or in a platform FILE: what it does not
+list as assumed is kept, except rates and costs.
 
 Equal tasks of a job, of as much data, take unequal times. calibrate finds how
 much the CPU times of maps and of reduces vary (map_cv, reduce_cv in a profile),
@@ -92,13 +91,15 @@ What the profile does not hold is taken from --platform and listed as assumed.
 	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row of the measured benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in zhang-shuffle-break, the scenario that defines the cluster")
-	f.IntVar(&k.known.Cores, "cores", 0, "cores of a node, if they are known (recorded jobs)")
-	f.IntVar(&k.known.Disks, "disks", 0, "disks of a node, likewise")
-	f.StringVar(&k.memory, "memory", "", "memory of a node as `SIZE`, likewise")
-	f.Float64Var(&k.known.NIC, "nic", 0, "rate of a node's network adapter in `MB/S`, likewise")
+	addKnown(c, &k.known)
 	f.BoolVar(&k.force, "force", false, "replace an existing file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
+}
+
+// addKnown adds the flag with which a user states what is known of recorded machines.
+func addKnown(c *cobra.Command, known *[]string) {
+	c.Flags().StringArrayVar(known, "know", nil, "`KEY=VALUE` of the recorded machine that is known, such as cores=8, memory=16g, disk.count=4, nic_mb=125")
 }
 
 // calibrateProfile makes a machine of a profile of Starfish.
@@ -174,21 +175,7 @@ func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) err
 		fidelity = "device"
 	}
 	bar := a.progress("simulations", calibrate.MostSimulations, k.quiet)
-	known := k.known
-	known.Start, known.Fidelity, known.Seed, known.Progress = k.platform, fidelity, k.seed, bar.reportOf()
-	known.NIC *= 1e6
-	if k.memory != "" {
-		bytes, err := workload.ParseBytes(k.memory)
-		if err != nil {
-			return fmt.Errorf("--memory %s: %w", k.memory, err)
-		}
-		known.Memory = bytes
-	}
-	for _, n := range []float64{float64(known.Cores), float64(known.Disks), known.NIC, float64(known.Memory)} {
-		if n < 0 || n > 1e15 {
-			return fmt.Errorf("--cores, --disks, --memory, --nic: want more than 0")
-		}
-	}
+	known := calibrate.Calibrating{Start: k.platform, Fidelity: fidelity, Seed: k.seed, Progress: bar.reportOf(), Known: k.known}
 	found, err := calibrate.CalibrateRuns(args, k.reading, known)
 	bar.end()
 	if err != nil {

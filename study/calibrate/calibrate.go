@@ -85,12 +85,9 @@ type Calibrating struct {
 	Seed     uint64
 	Progress study.SweepProgress // may be nil
 
-	// What is known of the machine; 0: not known.
-	Cores, Disks int
-	Memory       int64   // bytes
-	NIC          float64 // bytes/s
+	Known []string // KEY=VALUE of the machine, as in a platform file
 
-	stated []string // keys of a platform file that are not looked for
+	stated []string // keys that are not looked for
 }
 
 // programCosts are the costs of a program's own code, ns per record, and the part
@@ -150,7 +147,9 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 	if err != nil {
 		return nil, err
 	}
-	k.state(&q)
+	if err := k.state(&q); err != nil {
+		return nil, err
+	}
 	if err := c.find(q, &k, h.AtOnce() != ""); err != nil {
 		return nil, err
 	}

@@ -1,13 +1,16 @@
 package calibrate
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
-	"github.com/slotwave/slotwave/model"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/study"
@@ -23,7 +26,7 @@ type unknown struct {
 
 // state enters what is known into the machine. A file of a platform states what it does
 // not list as assumed, but rates and costs, from which the search starts.
-func (k *Calibrating) state(q *model.WhatIf) {
+func (k *Calibrating) state(q *model.WhatIf) error {
 	q.Cluster.Machines = slices.Clone(q.Cluster.Machines)
 	m := &q.Cluster.Machines[0]
 	if study.IsFile(k.Start) {
@@ -33,18 +36,61 @@ func (k *Calibrating) state(q *model.WhatIf) {
 			}
 		}
 	}
-	if k.Cores > 0 {
-		m.Cores, k.stated = k.Cores, append(k.stated, "cores")
+	list := k.unknowns(q)
+	for _, text := range k.Known {
+		key, value, _ := strings.Cut(text, "=")
+		i := slices.IndexFunc(list, func(u unknown) bool { return u.Name == key })
+		if i < 0 {
+			var names []string
+			for _, u := range list {
+				names = append(names, u.Name)
+			}
+			return fmt.Errorf("--know %s: got the key %q: want one of %s", text, key, strings.Join(names, ", "))
+		}
+		v, err := valueOf(key, value, m)
+		if err != nil {
+			return fmt.Errorf("--know %s: %w", text, err)
+		}
+		list[i].set(m, v)
+		k.stated = append(k.stated, key)
 	}
-	if k.Disks > 0 {
-		m.Disks, k.stated = slices.Repeat(m.Disks[:1], k.Disks), append(k.stated, "disk.count")
+	return nil
+}
+
+// valueOf reads the value of an unknown as a platform file has it.
+func valueOf(key, text string, m *model.Machine) (v float64, err error) {
+	switch key {
+	case "overlap", "page_cache":
+		yes, err := strconv.ParseBool(text)
+		if err != nil {
+			return 0, fmt.Errorf("got %q: want true or false", text)
+		}
+		if yes {
+			return 2, nil
+		}
+		return 0.5, nil
+	case "memory", "dirty":
+		var bytes int64
+		bytes, err = workload.ParseBytes(text)
+		if v = float64(bytes); key == "dirty" {
+			v /= float64(m.Memory)
+		}
+	case "jvm.start":
+		var d time.Duration
+		d, err = time.ParseDuration(text)
+		v = d.Seconds()
+	default:
+		if v, err = strconv.ParseFloat(text, 64); err != nil {
+			err = fmt.Errorf("got %q: want a number", text)
+		}
+		if strings.HasSuffix(key, "_mb") {
+			v *= 1e6
+		}
 	}
-	if k.Memory > 0 {
-		m.Memory, k.stated = k.Memory, append(k.stated, "memory")
+	if err == nil && !(v > 0 && v < 1e15) {
+		err = fmt.Errorf("got %s: want more than 0", text)
 	}
-	if k.NIC > 0 {
-		m.NIC, k.stated = k.NIC, append(k.stated, "nic_mb")
-	}
+	return v, err
 }
 
 // unknowns lists what may differ between the machine of the record and the one
