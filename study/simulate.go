@@ -195,20 +195,14 @@ func (s *Study) spread(run *results.Run, r int) {
 // recorded jobs: what it misses of them it may miss of the answer. The makespan has the
 // misfit of the job that ends last.
 func addMisfit(p *model.Prediction, q *model.WhatIf) {
-	programs, of := map[string]float64{}, map[string]float64{}
-	for i := range q.Programs {
-		programs[q.Programs[i].Name] = q.Programs[i].Misfit
-	}
-	for i := range q.Jobs {
-		of[q.Jobs[i].ID] = programs[q.Jobs[i].Program]
-	}
+	of := q.Misfits()
 	var last *model.JobOutcome
 	p.Jobs = slices.Clone(p.Jobs)
 	p.Least, p.Most = p.Mean, p.Mean
 	for k := range p.Jobs {
 		j := &p.Jobs[k]
 		misfit := of[j.ID]
-		if !j.Finished() || misfit == 0 {
+		if !j.Finished() || misfit == 1 {
 			continue
 		}
 		other := scaled(j.Finish-j.Submit, misfit)

@@ -144,6 +144,16 @@ func Open(name string, o Options) (*Study, error) {
 	return s, nil
 }
 
+// Machines returns the question of the first run on the machine of the scenario, and on
+// each other one that a calibration found to explain the record about as well.
+func (s *Study) Machines() []*model.WhatIf {
+	all := []*model.WhatIf{&s.Scenario.Runs[0].Question}
+	for _, other := range s.alternatives {
+		all = append(all, &other.Runs[0].Question)
+	}
+	return all
+}
+
 // SlotsOnly returns an error if the study is one on YARN.
 func (s *Study) SlotsOnly() error {
 	if s.Scenario.OnYARN() {

@@ -216,7 +216,7 @@ of your choice, for recorded or synthetic workloads.
 	}{
 		{"simulate", "Simulate:", []*cobra.Command{runCommand(a), compareCommand(a), playCommand(a), sweepCommand(a)}},
 		{"understand", "Understand:", []*cobra.Command{diagnoseCommand(a), explainCommand(a), reportCommand(a), inspectCommand(a)}},
-		{"decide", "Decide:", []*cobra.Command{sizeCommand(a), tuneCommand(a), sensitivityCommand(a)}},
+		{"decide", "Decide:", []*cobra.Command{sizeCommand(a), measureCommand(a), tuneCommand(a), sensitivityCommand(a)}},
 		{"models", "Models:", []*cobra.Command{predictCommand(a), platformCommand(a), reproduceCommand(a)}},
 		{"data", "Data:", []*cobra.Command{convertCommand(a), validateCommand(a)}},
 		{"more", "More:", []*cobra.Command{listCommand(a), showCommand(a)}},

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +20,7 @@ import (
 
 func sizeCommand(a *app) *cobra.Command {
 	k := &sweeping{}
-	json, grow := false, ""
+	json, grow, known := false, "", []string(nil)
 	c := &cobra.Command{
 		Use:   "size [SCENARIO] STUDY",
 		Short: "Find the smallest or cheapest cluster that meets all goals",
@@ -32,9 +35,10 @@ fresh seeds, which the search has not seen, must show that at least the stated
 fraction of all runs meets all goals. This errs in at most 5 % of the searches.
 
 Each offer has a line, with what limits the jobs there. --grow and --over add
-lines for other loads. A history is first replayed at its own size. The error of
-the replay is printed with the sizes that are enough if jobs take that much
-longer.
+lines for other loads. A history is first replayed at its own size, and each job
+has the error of a replayed job. If an offer has other slots or devices than the
+record, a machine is calibrated from it (--know), and the probability is the
+mean over all machines that explain the record and over the error of the model.
 
 Repeat the same command after a crash: finished simulations are not repeated.`,
 		Example: "  slotwave size my-study.toml\n  slotwave size my-history my-offers.toml --grow 1.4 --out out/offers",
@@ -46,7 +50,7 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 			if grow != "" {
 				k.Over = append(k.Over, "workload.scale_bytes=1,"+grow)
 			}
-			return a.size(c, args[len(args)-1], k, json)
+			return a.size(c, args[len(args)-1], k, known, json)
 		},
 	}
 	k.write(c)
@@ -58,11 +62,12 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 	f.StringArrayVar(&k.Over, "over", nil, "`KEY=VALUES` that make loads, such as scheduler.name=fifo,fair2")
 	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
 	f.BoolVar(&json, "json", false, "print JSON instead of text")
+	addKnown(c, &known)
 	k.work(c)
 	return c
 }
 
-func (a *app) size(c *cobra.Command, name string, k *sweeping, json bool) error {
+func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string, json bool) error {
 	began := time.Now()
 	defer collectLate()()
 	if err := k.given(c); err != nil {
@@ -70,7 +75,9 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, json bool) error 
 	}
 	s, err := size.Open(name, k.Options)
 	if needs := (*size.NeedsMachine)(nil); errors.As(err, &needs) && isHistory(needs.History) {
-		if k.Scenario, err = a.machineOf(c, needs, k); err == nil {
+		if k.Scenario, err = a.machineOf(c, needs.History, cmp.Or(k.out, "out/size"), known, k.force); err != nil {
+			err = fmt.Errorf("%w\n%w", needs, err)
+		} else {
 			s, err = size.Open(name, k.Options)
 		}
 	}
@@ -112,24 +119,30 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, json bool) error 
 	return a.show(&asked{out: k.out, quiet: k.quiet, json: json, verbose: k.verbose}, found.WriteText, found.WriteJSON, "run", filepath.Join(k.out, resultdir.ManifestName))
 }
 
-// machineOf calibrates a machine from a history, for offers that recorded times do not
-// answer, and returns its scenario. One that is there already is taken.
-func (a *app) machineOf(c *cobra.Command, needs *size.NeedsMachine, k *sweeping) (scenario string, err error) {
-	folder := k.out
-	if folder == "" {
-		folder = filepath.Join("out", text.Slug(filepath.Base(needs.History)))
-	}
-	folder += "-machine"
+// machineOf calibrates a machine from a history, for questions that recorded times do not
+// answer, and returns its scenario, beside a result. One that is there already, made of
+// the same record with the same known keys, is taken.
+func (a *app) machineOf(c *cobra.Command, history, result string, known []string, force bool) (scenario string, err error) {
+	folder := filepath.Join(filepath.Dir(result), text.Slug(filepath.Base(history))+"-machine")
 	scenario = filepath.Join(folder, "scenario.toml")
 	if m, err := resultdir.ReadManifest(filepath.Join(folder, resultdir.ManifestName)); err == nil && m.Scenario == "calibrate" && study.InputsUnchanged(m.Inputs) == nil {
-		return scenario, nil
+		var used []string
+		for _, argument := range m.Arguments {
+			if key, ok := strings.CutPrefix(argument, "--know="); ok {
+				used = append(used, key)
+			}
+		}
+		if slices.Equal(used, known) {
+			return scenario, nil
+		}
+		force = true
 	}
 	calibrate, _, err := c.Root().Find([]string{"platform", "calibrate"})
+	for _, key := range known {
+		err = errors.Join(err, calibrate.Flags().Set("know", key)) // for the manifest
+	}
 	if err == nil {
-		err = a.calibrateRuns(calibrate, []string{needs.History}, &calibrating{platform: defaultStart, out: folder, seed: 1, quiet: true, force: k.force})
+		err = a.calibrateRuns(calibrate, []string{history}, &calibrating{platform: defaultStart, out: folder, seed: 1, quiet: true, force: force, known: known})
 	}
-	if err != nil {
-		return "", fmt.Errorf("%w\n%w", needs, err)
-	}
-	return scenario, nil
+	return scenario, err
 }

@@ -236,7 +236,7 @@ func TestSizeCalibrates(t *testing.T) {
 	var made []time.Time
 	for range 2 {
 		verb(t, "size", "history", "offers.toml", "--quiet", "--force", "--out", "sized")
-		info, err := os.Stat("sized-machine/scenario.toml")
+		info, err := os.Stat("history-machine/scenario.toml")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,8 +245,35 @@ func TestSizeCalibrates(t *testing.T) {
 	if !made[0].Equal(made[1]) {
 		t.Error("the second search made the machine again")
 	}
-	if m := read(t, "sized-machine/manifest.json"); !strings.Contains(m, "\"calibrate\"") || !strings.Contains(read(t, "sized/manifest.json"), "sized-machine") {
+	if m := read(t, "history-machine/manifest.json"); !strings.Contains(m, "\"calibrate\"") || !strings.Contains(read(t, "sized/manifest.json"), "history-machine") {
 		t.Errorf("got %s: want the manifest of platform calibrate, and an answer that names the machine", m)
+	}
+	// measure asks the same machines, and makes them again where a key is known.
+	var plan struct {
+		Machines  int
+		Questions []struct {
+			Width float64 `json:"half_width"`
+		}
+		Facts []struct {
+			Key   string
+			Left  float64
+			Width float64 `json:"half_width"`
+		}
+		None []string `json:"facts_that_tell_nothing"`
+	}
+	if err := json.Unmarshal([]byte(verb(t, "measure", "history", "offers.toml", "--know", "cores=4", "--json", "--quiet")), &plan); err != nil {
+		t.Fatal(err)
+	}
+	if m := read(t, "out/history-machine/manifest.json"); !strings.Contains(m, "--know=cores=4") {
+		t.Errorf("got %s: want the known key", m)
+	}
+	if len(plan.Questions) != 1 || plan.Machines != 19 || slices.Contains(plan.None, "cores") || len(plan.Facts)+len(plan.None) == 0 {
+		t.Errorf("got %+v: want one question to 19 machines, whose cores are known", plan)
+	}
+	for _, f := range plan.Facts {
+		if !(f.Width > 0 && f.Width < plan.Questions[0].Width && f.Left < 1) || f.Key == "cores" {
+			t.Errorf("got %+v: want a fact that shrinks %v", f, plan.Questions[0].Width)
+		}
 	}
 	if err := os.Mkdir("times", 0o777); err != nil {
 		t.Fatal(err)

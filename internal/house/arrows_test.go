@@ -16,7 +16,7 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
-	"cmd/slotwave":            {"diagnose", "docs", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/points", "results/resultdir", "results/text", "scenarios", "scheduler", "sim", "study", "study/calibrate", "study/cases", "study/compare", "study/diagnosis", "study/inspect", "study/onyarn", "study/play", "study/predict", "study/report", "study/reproduce", "study/sensitivity", "study/size", "study/sweep", "study/tune", "workload", "workload/trace"},
+	"cmd/slotwave":            {"diagnose", "docs", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/points", "results/resultdir", "results/text", "scenarios", "scheduler", "sim", "study", "study/calibrate", "study/cases", "study/compare", "study/diagnosis", "study/inspect", "study/measure", "study/onyarn", "study/play", "study/predict", "study/report", "study/reproduce", "study/sensitivity", "study/size", "study/sweep", "study/tune", "workload", "workload/trace"},
 	"diagnose":                {"model", "model/fit", "model/input", "scheduler", "workload"},
 	"docs":                    {},
 	"internal/approx":         {},
@@ -67,11 +67,12 @@ var arrows = map[string][]string{
 	"study/play/wasm":         {"study/play/live"},
 	"study/predict":           {"model", "model/analytic", "results", "study"},
 	"study/report":            {"diagnose", "model", "model/analytic", "results", "results/figure", "results/resultdir", "results/text", "sim", "study/compare", "study/diagnosis", "study/predict", "workload"},
+	"study/measure":           {"model", "results/resultdir", "results/text", "scenarios", "study", "study/search", "workload"},
 	"study/reproduce":         {"model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/figure", "results/resultdir", "results/text", "scenarios", "study", "study/calibrate", "study/compare", "study/predict"},
 	"study/search":            {"model", "model/fit", "results", "sim", "study", "workload"},
 	"study/sensitivity":       {"model", "model/analytic", "model/platform", "results", "results/figure", "results/resultdir", "results/text", "study", "study/predict", "study/search", "study/tune", "workload"},
 	"study/simulated":         {"diagnose", "model", "workload", "workload/trace"},
-	"study/size":              {"model", "model/analytic", "model/fit", "model/input", "results", "results/figure", "results/points", "results/resultdir", "results/text", "scenarios", "sim", "study", "study/sweep", "workload"},
+	"study/size":              {"model", "model/analytic", "model/fit", "model/input", "results", "results/figure", "results/points", "results/resultdir", "results/text", "scenarios", "study", "study/measure", "study/search", "study/sweep", "workload"},
 	"study/sweep":             {"model", "results/points", "results/resultdir", "results/spool", "results/text", "scenarios", "sim", "study", "workload"},
 	"study/tune":              {"model", "model/analytic", "model/taskplan", "results", "results/resultdir", "results/text", "study", "study/search", "workload"},
 	"workload":                {},

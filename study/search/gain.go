@@ -1,6 +1,6 @@
-// Package search is the kit that questions about settings share: the times of pairs of
-// runs with common seeds (time), and what a change gains over them (gain). tune and
-// sensitivity call it.
+// Package search is the kit that questions share: the times of pairs of runs with common
+// seeds (time), what a change gains over them (gain), and what runs show of a probability,
+// however many there are (sequence).
 package search
 
 import (

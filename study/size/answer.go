@@ -64,8 +64,8 @@ func (z *Sizing) writeSizes(w io.Writer) error {
 				strconv.Itoa(n), strconv.Itoa(met), points.Cell("", p), points.Cell("", low), points.Cell("", high), points.Cell("", s.full()),
 			}
 			for g := range z.Goals {
-				mean, _, met := s.goal(z.Goals, g)
-				row = append(row, points.Cell(points.GoalColumn(&z.Goals[g], g, "_mean"), mean), strconv.Itoa(met))
+				mean, _, met := z.goal(s, g)
+				row = append(row, points.Cell(points.GoalColumn(&z.Goals[g], g, "_mean"), mean), points.Cell("", met))
 			}
 			out.Write(row)
 		}
@@ -123,13 +123,17 @@ func (z *Sizing) errorRows() (rows [][2]string) {
 	e := &z.Error
 	switch {
 	case e.Replay != nil:
-		rows = append(rows, [2]string{"replay", "of the record at its own size: " + e.Replay.Text()}, [2]string{"", "each job has the error of a job of the replay, drawn at random; on other numbers and types of nodes the simulation may be off by more"})
+		rows = append(rows, [2]string{"replay", "of the record at its own size: " + e.Replay.Text()})
+		if e.Alternatives == 0 {
+			rows = append(rows, [2]string{"", "each job has the error of a job of the replay, drawn at random; on other numbers and types of nodes the simulation may be off by more"})
+		}
 	case e.Unknown != "":
 		rows = append(rows, [2]string{"error", "not known: " + e.Unknown + "; the intervals cover the seeds only"})
 	}
 	if e.Alternatives > 0 {
 		others := workload.Counted(e.Alternatives, "other that explains", "others that explain")
-		rows = append(rows, [2]string{"platforms", "the runs take turns on the calibrated machine and " + others + " the record about as well"})
+		rows = append(rows, [2]string{"machines", "the probability is the mean over the calibrated machine and " + others + " the record about as well;"},
+			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses of the record, and may still be off by %s (one sigma)", text.Percent(text.Share(e.Spread)))})
 	}
 	return rows
 }
@@ -236,8 +240,8 @@ func (z *Sizing) goalText(t *text.Writer, l *Line, s *Size) {
 		fmt.Fprintf(t, "%s\t%s", text.Escape(goal.String()), goalValue(goal, goal.Limit()))
 		for _, at := range []*Size{s, less} {
 			if at != nil {
-				mean, half, met := at.goal(z.Goals, g)
-				fmt.Fprintf(t, "\t%s\t%s", goalMean(goal, mean, half), text.Percent(text.Share(float64(met)/float64(len(at.Runs)))))
+				mean, half, met := z.goal(at, g)
+				fmt.Fprintf(t, "\t%s\t%s", goalMean(goal, mean, half), text.Percent(text.Share(met)))
 			}
 		}
 		fmt.Fprintln(t)
@@ -297,8 +301,8 @@ func (z *Sizing) notes(l *Line, s *Size) []string {
 	}
 	if less := l.find(s.Nodes-1, false); less != nil {
 		for g := range z.Goals {
-			if _, _, met := less.goal(z.Goals, g); float64(met) < z.Confidence*float64(len(less.Runs)) {
-				notes = append(notes, fmt.Sprintf("%s break a goal: %s: met in %s of the runs", l.name(less), text.Escape(z.Goals[g].String()), text.Percent(text.Share(float64(met)/float64(len(less.Runs))))))
+			if _, _, met := z.goal(less, g); met < z.Confidence {
+				notes = append(notes, fmt.Sprintf("%s break a goal: %s: met in %s of the runs", l.name(less), text.Escape(z.Goals[g].String()), text.Percent(text.Share(met))))
 			}
 		}
 	}
@@ -323,8 +327,8 @@ func (z *Sizing) missedNotes(l *Line) (notes []string) {
 	_, limit := results.SharesOf(l.Limits)
 	for g := range z.Goals {
 		goal := &z.Goals[g]
-		mean, half, met := s.goal(z.Goals, g)
-		if float64(met) >= z.Confidence*float64(len(s.Runs)) {
+		mean, half, met := z.goal(s, g)
+		if met >= z.Confidence {
 			continue
 		}
 		note := fmt.Sprintf("%s: %s on %s, limit %s", text.Escape(goal.String()), goalMean(goal, mean, half), l.name(s), goalValue(goal, goal.Limit()))
@@ -333,6 +337,9 @@ func (z *Sizing) missedNotes(l *Line) (notes []string) {
 		}
 		if limit != "" {
 			note += "; " + limit
+		}
+		if l.Open != "" {
+			note += "; " + l.Open
 		}
 		notes = append(notes, note)
 	}
@@ -370,8 +377,8 @@ func (z *Sizing) row(l *Line, s *Size) *sizeRow {
 		r.Hourly, r.PerJob = &hourly, &job
 	}
 	for g := range z.Goals {
-		_, _, met := s.goal(z.Goals, g)
-		r.Goals = append(r.Goals, text.Share(float64(met)/float64(n)))
+		_, _, met := z.goal(s, g)
+		r.Goals = append(r.Goals, text.Share(met))
 	}
 	return r
 }

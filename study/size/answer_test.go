@@ -6,6 +6,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/points"
+	"github.com/slotwave/slotwave/study/search"
 )
 
 // Sizes of which exactly the stated fraction of runs meets the goals are taken for
@@ -14,7 +15,7 @@ import (
 func TestShown(t *testing.T) {
 	const trials, most = 400, 600
 	z := &Sizing{Goals: []model.Goal{{Finish: 1}}, Confidence: 0.9}
-	search := func(r *rand.Rand, chance float64) (enough, outside bool) {
+	searched := func(r *rand.Rand, chance float64) (enough, outside bool) {
 		s := &Size{}
 		for len(s.Runs) < most {
 			late := 2.0
@@ -22,7 +23,7 @@ func TestShown(t *testing.T) {
 				late = 1
 			}
 			s.Runs = append(s.Runs, points.Replication{Goals: []float64{late}})
-			if now, _ := z.Shown(s, 1); now && !enough {
+			if now, _ := z.runs(s.Runs).Shown(1); now && !enough {
 				enough = true
 			}
 		}
@@ -32,7 +33,7 @@ func TestShown(t *testing.T) {
 	count := func(chance float64) (shown, outside int) {
 		r := rand.New(rand.NewPCG(15, 3))
 		for range trials {
-			enough, out := search(r, chance)
+			enough, out := searched(r, chance)
 			if enough {
 				shown++
 			}
@@ -49,7 +50,7 @@ func TestShown(t *testing.T) {
 	if shown, _ := count(0.97); shown < trials*95/100 {
 		t.Errorf("%d of %d sizes with 97 %% are shown: want nearly all", shown, trials)
 	}
-	if n := leastRuns(0.9); n != 60 {
+	if n := search.LeastRuns(0.9); n != 60 {
 		t.Errorf("least runs: got %d: want 60", n)
 	}
 }

@@ -55,7 +55,7 @@ func (z *Sizing) writePage(w io.Writer, pictures []*figure.Figure) error {
 	}
 	for g := range z.Goals {
 		goal := &z.Goals[g]
-		mean, half, _ := l.shown().goal(z.Goals, g)
+		mean, half, _ := z.goal(l.shown(), g)
 		p.Goals = append(p.Goals, fmt.Sprintf("%s: %s on %s, limit %s", text.Escape(goal.String()), goalMean(goal, mean, half), l.name(l.shown()), goalValue(goal, goal.Limit())))
 	}
 	return pageTemplate.Execute(w, p)

@@ -40,8 +40,8 @@ func (z *Search) replayRecord() error {
 		return err
 	}
 	if z.errors.Replay = run.ReplaySummary(); z.errors.Replay == nil || z.errors.Replay.Jobs == 0 {
-		z.errors = SizingError{Unknown: "the record states the time of no job"}
-	} else {
+		z.errors.Replay, z.errors.Unknown = nil, "the record states the time of no job"
+	} else if z.turn == 0 { // else the profiles of each machine have what it misses
 		for _, row := range run.Replayed() {
 			z.Ratios = append(z.Ratios, float64(row.Recorded)/float64(row.Simulated))
 		}

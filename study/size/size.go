@@ -26,6 +26,8 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/measure"
+	"github.com/slotwave/slotwave/study/search"
 	"github.com/slotwave/slotwave/study/sweep"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -47,6 +49,7 @@ type Search struct {
 	journal  *sweep.Journal
 	errors   SizingError
 	most     int // nodes
+	turn     int // runs in which each machine that explains the record has its turn; 0: there is one machine
 }
 
 // line is one question of a search: how many nodes of one type one load takes.
@@ -60,6 +63,7 @@ type line struct {
 	guesses  []guess         // of the models
 	answer   *candidate      // nil: no size is enough
 	limits   []results.Limit // of the answer, or of the largest cluster
+	open     string          // what is not known where no size is enough
 }
 
 // Open opens a study with goals.
@@ -102,10 +106,14 @@ func searchOf(s *sweep.Sweep) (*Search, error) {
 	if err := s.Base.SlotsOnly(); err != nil {
 		return nil, err
 	}
-	if least := leastRuns(s.File.Size.Confidence); s.File.MaxReplications < least {
+	z := &Search{Sweep: s}
+	if machines := 1 + len(s.Base.Scenario.Alternatives); machines > 1 {
+		z.errors.Alternatives, z.errors.Spread = machines-1, search.ModelError
+		z.turn = machines * max(1, s.File.Replications/machines)
+		s.File.Replications, s.File.MaxReplications = min(firstRuns, z.turn), z.turn
+	} else if least := search.LeastRuns(s.File.Size.Confidence); s.File.MaxReplications < least {
 		return nil, fmt.Errorf("%s: max_replications: got %d: want %d or more, since fewer runs cannot show a confidence of %g %%", name, s.File.MaxReplications, least, 100*s.File.Size.Confidence)
 	}
-	z := &Search{Sweep: s}
 	s.Goals, s.Fresh, s.Enough = s.File.Size.Goals, true, z.decided(0)
 	loads, err := s.ReadFactors()
 	if err != nil {
@@ -372,18 +380,29 @@ func (z *Search) Ask() error {
 	return nil
 }
 
-// decided reports whether a size needs no more runs in an attempt. The search, attempt
-// 0, makes a quarter of the runs at most: it only chooses the candidates.
+// firstRuns are the runs after which a search first asks whether the other machines can
+// still change what a size gives.
+const firstRuns = 4
+
+// decided reports whether a size needs no more runs in an attempt. Where machines take
+// turns, the probability is the mean over them, and all have run unless those that have
+// decide whatever the others give. Elsewhere the search, attempt 0, makes a quarter of
+// the runs at most: it only chooses the candidates.
 func (z *Search) decided(attempt int) func([]points.Replication) bool {
-	return func(runs []points.Replication) bool {
-		enough, tooFew := z.shown(runs, attempt)
-		return enough || tooFew || attempt == 0 && len(runs) >= z.File.MaxReplications/4
+	return func(list []points.Replication) bool {
+		runs := z.question().runs(list)
+		if z.turn > 0 {
+			asked := runs.Asked * float64(z.turn)
+			return runs.N >= z.turn || attempt == 0 && (runs.Met >= asked || runs.Met+float64(z.turn-runs.N) < asked)
+		}
+		enough, tooFew := runs.Shown(attempt)
+		return enough || tooFew || attempt == 0 && runs.N >= z.File.MaxReplications/4
 	}
 }
 
-func (z *Search) shown(runs []points.Replication, attempt int) (enough, tooFew bool) {
-	question := Sizing{Goals: z.Goals, Confidence: z.File.Size.Confidence}
-	return question.Shown(&Size{Runs: runs}, attempt)
+// question is what is asked, before there is an answer.
+func (z *Search) question() *Sizing {
+	return &Sizing{Goals: z.Goals, Confidence: z.File.Size.Confidence, Error: z.errors}
 }
 
 // point returns the index of a size.
@@ -406,8 +425,16 @@ func (z *Search) point(at, nodes int, fresh bool) int {
 func (z *Search) meets(at, nodes int) (bool, error) {
 	z.Step = z.nameOf(at, nodes)
 	runs, err := z.simulated(z.point(at, nodes, false))
-	met := (&Size{Runs: runs}).Met(z.Goals)
-	return float64(met) >= z.File.Size.Confidence*float64(len(runs)), err
+	if err != nil {
+		return false, err
+	}
+	return z.enough(runs), nil
+}
+
+// enough reports whether the mean chance of runs is what is asked for.
+func (z *Search) enough(list []points.Replication) bool {
+	runs := z.question().runs(list)
+	return runs.Met >= runs.Asked*float64(runs.N)
 }
 
 // nameOf names a size for people.
@@ -435,15 +462,19 @@ func (z *Search) simulated(point int) ([]points.Replication, error) {
 }
 
 // holds simulates a size with fresh seeds and reports whether these show that enough
-// of all runs meet the goals. Of the sizes that a search tries one is the luckiest, so
-// that the seeds of the search show less.
+// of all runs meet the goals, or meet them in the mean over machines that take turns. Of
+// the sizes that a search tries one is the luckiest, so that the seeds of the search show
+// less.
 func (z *Search) holds(at, nodes, attempt int) (bool, error) {
 	z.Step = z.nameOf(at, nodes) + " with fresh seeds"
 	z.Enough = z.decided(attempt)
 	defer func() { z.Enough = z.decided(0) }()
-	runs, err := z.simulated(z.point(at, nodes, true))
-	enough, _ := z.shown(runs, attempt)
-	return enough, err
+	list, err := z.simulated(z.point(at, nodes, true))
+	if err != nil || z.turn > 0 {
+		return err == nil && z.enough(list), err
+	}
+	enough, _ := z.question().runs(list).Shown(attempt)
+	return enough, nil
 }
 
 // candidate is a size that the search accepted.
@@ -492,6 +523,10 @@ func (z *Search) answer(at int) error {
 		}
 		if shown = l.most; l.answer != nil {
 			shown = l.answer.nodes
+		} else if z.turn > 0 {
+			if err := z.leftOpen(at); err != nil {
+				return err
+			}
 		}
 	}
 	z.report("what limits " + z.nameOf(at, shown))
@@ -507,6 +542,38 @@ func (z *Search) answer(at int) error {
 	return err
 }
 
+// leftOpen says how many machines that explain the record meet the goals on the largest
+// cluster of a line, and which fact would tell them from the others.
+func (z *Search) leftOpen(at int) error {
+	l := &z.lines[at]
+	z.Enough = z.decided(1)
+	defer func() { z.Enough = z.decided(0) }()
+	runs, err := z.simulated(z.point(at, l.most, false))
+	if err != nil {
+		return err
+	}
+	machines, met, known := z.Base.Machines(), 0, true
+	var over []float64 // of the limit, logarithms
+	for _, r := range runs[:len(machines)] {
+		worst := math.Inf(-1)
+		for g := range r.Goals {
+			worst = max(worst, math.Log(r.Goals[g]/z.Goals[g].Limit()))
+		}
+		known = known && !math.IsNaN(worst) && !math.IsInf(worst, 0)
+		over = append(over, worst)
+		if worst <= 0 {
+			met++
+		}
+	}
+	l.open = fmt.Sprintf("%d of %d machines that explain the record meet all goals there", met, len(machines))
+	if known {
+		if facts, _ := measure.Facts(machines, [][]float64{over}); len(facts) > 0 {
+			l.open += fmt.Sprintf("; %s tells most about them (%s): --know %s=VALUE", facts[0].Key, facts[0].How, facts[0].Key)
+		}
+	}
+	return nil
+}
+
 // missed accepts the jobs of the goals that a size misses; nil: it misses none.
 func (z *Search) missed(at, nodes int) (func(id string) bool, error) {
 	size, err := z.size(at, nodes, false)
@@ -515,7 +582,7 @@ func (z *Search) missed(at, nodes int) (func(id string) bool, error) {
 	}
 	ids := map[string]bool{}
 	for g := range z.Goals {
-		if _, _, met := size.goal(z.Goals, g); float64(met) < z.File.Size.Confidence*float64(len(size.Runs)) {
+		if _, _, met := z.question().goal(&size, g); met < z.File.Size.Confidence {
 			for _, j := range z.lines[at].question.Jobs {
 				if z.Goals[g].About(j.Name, j.User, j.Pool, j.Queue) {
 					ids[j.ID] = true
@@ -630,6 +697,10 @@ func (z *Search) curve(at int) error {
 	}
 	slices.Sort(points)
 	z.Step = "sizes around " + z.nameOf(at, nodes)
+	if z.turn > 0 { // all machines, so that sizes compare
+		z.Enough = z.decided(1)
+		defer func() { z.Enough = z.decided(0) }()
+	}
 	return z.RunPoints(z.journal, slices.Values(slices.Compact(points)), z.progress)
 }
 
@@ -649,7 +720,6 @@ func (z *Search) size(at, nodes int, fresh bool) (Size, error) {
 
 // sizing collects the answer.
 func (z *Search) sizing() (*Sizing, error) {
-	z.errors.Alternatives = len(z.Base.Scenario.Alternatives)
 	r := &Sizing{
 		Title: z.Base.Scenario.Title, Goals: z.Goals, Confidence: z.File.Size.Confidence, Lowest: z.File.Size.Lowest, Answer: z.best(), Error: z.errors,
 		Assumed: z.Base.Scenario.Assumed,
@@ -663,7 +733,7 @@ func (z *Search) sizing() (*Sizing, error) {
 	sizes, baseline := 0, 0
 	for at := range z.lines {
 		l := &z.lines[at]
-		shown := Line{Load: l.load, Type: l.Name, Now: l.now, Limits: l.limits, guesses: l.guesses}
+		shown := Line{Load: l.load, Type: l.Name, Now: l.now, Limits: l.limits, Open: l.open, guesses: l.guesses}
 		if l.answer != nil {
 			shown.Nodes = l.answer.nodes
 		}

@@ -11,9 +11,7 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/text"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mathext"
+	"github.com/slotwave/slotwave/study/search"
 )
 
 // Sizing is the answer to the question how large a cluster has to be.
@@ -37,6 +35,7 @@ type Line struct {
 	Nodes   int    // enough; 0: no size is
 	Sizes   []Size // those that were simulated, by number of nodes, searched before fresh
 	Limits  []results.Limit
+	Open    string // what is not known where no size is enough; empty: nothing
 	guesses []guess
 }
 
@@ -89,23 +88,30 @@ func (s *Size) same() bool {
 	})
 }
 
-// goal returns the mean of what a goal limits, its half-width, and the runs that
-// meet it. Runs in which a job does not succeed are not in the mean.
-func (s *Size) goal(goals []model.Goal, g int) (mean, half float64, met int) {
+// goal returns the mean of what a goal limits, its half-width, and the probability that
+// it is met. Runs in which a job does not succeed are not in the mean.
+func (z *Sizing) goal(s *Size, g int) (mean, half, met float64) {
 	var values []float64
 	for _, r := range s.Runs {
 		if v := r.Goals[g]; !math.IsNaN(v) {
 			values = append(values, v)
-			if goals[g].Met(v) {
-				met++
-			}
 		}
+		met += z.chance(r, g) / float64(len(s.Runs))
 	}
 	mean, half = fit.StudentInterval(values)
 	return mean, half, met
 }
 
-// Met returns the number of runs that meet all goals.
+// chance is the probability that a run meets a goal, by the error of its machine.
+func (z *Sizing) chance(r points.Replication, g int) float64 {
+	goal, spread := &z.Goals[g], z.Error.Spread
+	if goal.Deadlines > 0 {
+		spread = 0
+	}
+	return search.Chance(r.Goals[g], goal.Limit(), spread)
+}
+
+// Met returns the number of runs that meet all goals as they are simulated.
 func (s *Size) Met(goals []model.Goal) (met int) {
 	for _, r := range s.Runs {
 		all := true
@@ -119,76 +125,25 @@ func (s *Size) Met(goals []model.Goal) (met int) {
 	return met
 }
 
-// Probability returns the fraction of runs that meet all goals, with its 95 %
-// interval, which holds however many runs the search has made.
-func (s *Size) Probability(z *Sizing) (p, low, high float64) {
-	met, n := s.Met(z.Goals), len(s.Runs)
-	p = float64(met) / float64(n)
-	outside := func(at float64) bool { return evidence(met, n, at, z.Confidence) >= math.Log(1/sizingError) }
-	return p, edge(0, p, outside), edge(1, p, outside)
-}
-
-// edge returns the end of an interval between a probability outside and p inside.
-func edge(from, p float64, outside func(float64) bool) float64 {
-	if !outside(from) {
-		return from
-	}
-	for range 50 {
-		if mid := (from + p) / 2; outside(mid) {
-			from = mid
-		} else {
-			p = mid
+// runs sums the chances that runs meet all goals: the times of a run are off together.
+func (z *Sizing) runs(list []points.Replication) search.Runs {
+	sum := search.Runs{N: len(list), Asked: z.Confidence}
+	for _, r := range list {
+		least := 1.0
+		for g := range r.Goals {
+			least = min(least, z.chance(r, g))
 		}
+		sum.Met += least
 	}
-	return p
+	return sum
 }
 
-// sizingError is the probability with which an interval misses the true one.
-const sizingError = 0.05
-
-// Shown reports whether the runs show that at least, or that less than, the stated
-// fraction of all runs meets the goals. Each of these errs with a probability of at
-// most 5 % in the first attempt, half of it in the second, and so on: 5 % in all if
-// attempts begin with 1. Attempt 0 errs with 5 % by itself.
-func (z *Sizing) Shown(s *Size, attempt int) (enough, tooFew bool) {
-	met, n := s.Met(z.Goals), len(s.Runs)
-	if evidence(met, n, z.Confidence, z.Confidence) < math.Log(1/sizingError)+float64(attempt)*math.Ln2 {
-		return false, false
-	}
-	enough = float64(met) > z.Confidence*float64(n)
-	return enough, !enough
-}
-
-// leastRuns is the number of runs that show a confidence in the first attempt if all
-// of them meet the goals.
-func leastRuns(confidence float64) (n int) {
-	for evidence(n, n, confidence, confidence) < math.Log(1/sizingError)+math.Ln2 {
-		n++
-	}
-	return n
-}
-
-// evidence is the logarithm of the likelihood of the runs, averaged over what the
-// probability to meet the goals may be, relative to their likelihood at the given
-// probability. If that is the true one, the ratio ever reaches 1/a with a probability
-// of at most a, so that one may look after each run (Robbins, Statistical methods
-// related to the law of the iterated logarithm, 1970). Half of the average is over a
-// beta distribution about the confidence asked for, which decides soon there; half is
-// over the uniform distribution.
-func evidence(met, n int, at, confidence float64) float64 {
-	m, missed := float64(met), float64(n-met)
-	a := confidence / (1 - confidence)
-	log := floats.LogSumExp([]float64{
-		mathext.Lbeta(a+m, 1+missed) - mathext.Lbeta(a, 1),
-		mathext.Lbeta(1+m, 1+missed),
-	}) - math.Ln2
-	if met > 0 {
-		log -= m * math.Log(at)
-	}
-	if missed > 0 {
-		log -= missed * math.Log1p(-at)
-	}
-	return log
+// Probability returns the probability to meet all goals, with its 95 % interval, which
+// holds however many runs the search has made.
+func (s *Size) Probability(z *Sizing) (p, low, high float64) {
+	runs := z.runs(s.Runs)
+	low, high = runs.Interval()
+	return runs.Mean(), low, high
 }
 
 // answer is the best line of the first load; nil: no size is enough.
@@ -271,6 +226,7 @@ type SizingError struct {
 	Unknown      string                 `json:"unknown,omitempty"` // why no record is compared; empty if one is
 	Replay       *results.ReplaySummary `json:"replay"`
 	Alternatives int                    `json:"other_calibrations"` // that explain the record about as well, over which the runs take turns
+	Spread       float64                `json:"model_error"`        // of the logarithm of a time on them; 0: not known
 }
 
 // price formats money for people; empty without a price.

@@ -47,23 +47,29 @@ func (s *Sweep) simulate(point, replication int) (points.Replication, error) {
 	r := points.Replication{Seed: q.Seed, Values: s.Metrics.Measure(q, &p, stats.Busy(p.Mean))}
 	if len(s.Goals) > 0 {
 		r.Full = stats.Full(p.Mean)
+		longer := s.errorOf(q, &p)
 		for i := range s.Goals {
-			r.Goals = append(r.Goals, s.Goals[i].Measure(q, &p, s.errorOf(q.Seed)))
+			r.Goals = append(r.Goals, s.Goals[i].Measure(q, &p, longer))
 		}
 	}
 	return r, nil
 }
 
-// errorOf draws for each job of a simulation the error of a job of the replay.
-func (s *Sweep) errorOf(seed uint64) func(job int) float64 {
-	if len(s.Ratios) == 0 {
+// errorOf draws for each job of a simulation the error of a job of the replay, or
+// returns what a calibration misses of its program.
+func (s *Sweep) errorOf(q *model.WhatIf, p *model.Prediction) func(job int) float64 {
+	if len(s.Ratios) > 0 {
+		draws := workload.Seed(q.Seed).Named("error of the replay")
+		return func(job int) float64 {
+			source := draws.Stream(job, 0).Generator()
+			return s.Ratios[rand.New(&source).IntN(len(s.Ratios))]
+		}
+	}
+	if len(s.Base.Scenario.Alternatives) == 0 {
 		return nil
 	}
-	draws := workload.Seed(seed).Named("error of the replay")
-	return func(job int) float64 {
-		source := draws.Stream(job, 0).Generator()
-		return s.Ratios[rand.New(&source).IntN(len(s.Ratios))]
-	}
+	misfits := q.Misfits()
+	return func(job int) float64 { return misfits[p.Jobs[job].ID] }
 }
 
 // endless is a simulation whose jobs never end, such as one whose nodes all die.
