@@ -388,7 +388,12 @@ func counted(changes int) string {
 // verify re-simulates the changes of the highest findings, and the confirmed
 // ones together.
 func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
-	if e.options.Verify.Predictor == nil || e.question == nil {
+	if e.question == nil {
+		return nil
+	}
+	if e.options.Verify.Predictor == nil {
+		e.suspect(d)
+		d.rank()
 		return nil
 	}
 	v := &verifier{Verification: e.options.Verify, ctx: ctx, base: *e.question, least: e.options.Thresholds.Gain}

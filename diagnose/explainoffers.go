@@ -18,6 +18,8 @@ var meanings = map[model.Reason]string{
 	model.OneTaskPerHeartbeat: "the scheduler hands out a limited number of tasks at a heartbeat; other free slots wait for the next one",
 	model.LocalityWait:        "a job lets slots pass for a while if the node does not hold its data, because a node that does may come soon (delay scheduling)",
 	model.AtPoolLimit:         "a pool already runs as many tasks as its maximum",
+	model.AtJobLimit:          "a pool or user already runs as many jobs as its maximum",
+	model.AtInitLimit:         "a queue or user already has as many initialised jobs as its maximum; the others wait for their end",
 	model.AtUserLimit:         "the user already has as many slots of the queue as the user limit allows",
 	model.AtQueueLimit:        "the queue already has as many slots as its capacity or its limit allows",
 	model.MemoryLimit:         "a task that asks for much memory needs several slots of the node at once",
@@ -71,6 +73,8 @@ func (x *explainer) passed(a *attempt, at int) []string {
 	id := x.books.jobs[a.job].id
 	n, own, others := 0, 0, 0
 	left, refused := map[model.Reason]int{}, map[model.Reason]int{}
+	var limit *model.Asked       // the last that kept its job from slots
+	limited := 0                 // heartbeats
 	var lost, first *model.Offer // the first that went to another job: although this one was asked or next, and any
 	for i := at - 1; i >= 0 && x.offers.offers[i].Time >= a.runnable; i-- {
 		o := &x.offers.offers[i]
@@ -90,6 +94,11 @@ func (x *explainer) passed(a *attempt, at int) []string {
 			case asked.Task >= 0:
 				others++
 				other = true
+			case asked.Job == id && asked.Reason.IsLimit() && asked.Figures.Limit > 0:
+				if limited == 0 {
+					limit = asked
+				}
+				limited += 1 + o.Repeats
 			case asked.Job == id:
 				refused[asked.Reason] += 1 + o.Repeats
 				listed = true
@@ -109,6 +118,10 @@ func (x *explainer) passed(a *attempt, at int) []string {
 		workload.Counted(n, "heartbeat", "heartbeats"), a.kind, workload.Counted(own, a.kind.String(), a.kind.String()+"s"), workload.Counted(others, a.kind.String(), a.kind.String()+"s"))
 	list := []string{text}
 	delete(refused, model.BehindOthers)
+	if limit != nil {
+		list = append(list, fmt.Sprintf("A limit kept its job from the slots of %s (%s): %s", workload.Counted(limited, "heartbeat", "heartbeats"), limit.Reason, limitSentence(limit)))
+		delete(left, limit.Reason)
+	}
 	list = append(list, reasonSentences(left, "%s left a slot free: %s (%s).")...)
 	list = append(list, reasonSentences(refused, "Its job was asked in vain at %s: %s (%s).")...)
 	if lost != nil {
@@ -119,7 +132,7 @@ func (x *explainer) passed(a *attempt, at int) []string {
 			}
 		}
 	}
-	if first != nil {
+	if first != nil && limit == nil {
 		list = append(list, fmt.Sprintf("The first slot went to another job at %s on %s, and the scheduler did not ask this one%s:", seconds(first.Time), first.Node, x.notCounted()))
 		list = append(list, x.order(first, a.kind, nil)...)
 	}
@@ -197,6 +210,9 @@ func (x *explainer) order(o *model.Offer, kind workload.Kind, own func(*model.As
 			outcome = "launched this attempt"
 		case a.Task >= 0:
 			outcome = fmt.Sprintf("launched %s %d", a.Kind, a.Task)
+		case a.Reason.IsLimit() && a.Figures.Limit > 0:
+			list = append(list, fmt.Sprintf("- %s: not asked: %s", a.Job, limitSentence(a)))
+			continue
 		case a.Reason != model.BehindOthers:
 			outcome = fmt.Sprintf("launched nothing: %s", a.Reason)
 		}
@@ -209,6 +225,23 @@ func (x *explainer) order(o *model.Offer, kind workload.Kind, own func(*model.As
 		list = append(list, fmt.Sprintf("- %s: %s%s", a.Job, outcome, x.figures(a)))
 	}
 	return list
+}
+
+// limitSentence says whose limit keeps a job from tasks, and how many wait.
+func limitSentence(a *model.Asked) string {
+	f := &a.Figures
+	what := a.Kind.String()
+	switch a.Reason {
+	case model.AtJobLimit:
+		what = "running job"
+	case model.AtInitLimit:
+		what = "initialised job"
+	}
+	text := fmt.Sprintf("%s has its %s", f.Pool, workload.Counted(f.Limit, what, what+"s"))
+	if waiting := f.Demand - f.Running; waiting > 0 {
+		text += fmt.Sprintf("; %d wait", waiting)
+	}
+	return text + "."
 }
 
 // figures says the values of a job at an offer that its scheduler uses.

@@ -327,6 +327,9 @@ func (w *walk) begin() {
 	}
 	if w.job.launch > w.job.submit {
 		w.emit(w.job.launch, Step{Account: w.otherwise(heartbeatTime)})
+		if limit := cmp.Or(w.limited(workload.Map, w.job.submit), w.limited(workload.Reduce, w.job.submit)); limit != "" {
+			w.emit(w.job.submit, Step{Account: schedulerLimit, By: limit})
+		}
 		w.emit(w.job.submit, Step{Account: initialisation})
 	}
 	w.emit(w.job.submit, Step{Account: w.otherwise(queueTime)})
@@ -567,11 +570,11 @@ func (w *walk) launch(a *attempt) *attempt {
 	before := w.freedBy(a)
 	for w.at > ready {
 		at := w.at
-		if by := w.unused(a, ready); by != nil {
-			before = by
-		}
 		if w.declined(a, ready) {
 			before = w.lastOn(a, w.at, w.place(a.node, a.kind))
+		}
+		if by := w.unused(a, ready); by != nil {
+			before = by
 		}
 		if before == nil || before.finish <= ready || before.finish > w.at {
 			break
@@ -616,24 +619,26 @@ func (w *walk) unused(a *attempt, ready time.Duration) *attempt {
 	if slot.node < 0 || w.at-from <= w.beat {
 		return nil
 	}
-	w.emit(from+w.beat, Step{Account: schedulerLimit, Attempt: w.b.name(a), Node: w.b.nodes.list[slot.node]})
+	w.emit(from+w.beat, Step{Account: schedulerLimit, Attempt: w.b.name(a), Node: w.b.nodes.list[slot.node], By: w.limited(a.kind, ready)})
 	w.emit(from, Step{Account: heartbeatTime, Attempt: w.b.name(a), Node: w.b.nodes.list[slot.node]})
 	return w.lastOn(&attempt{slot: -1}, from, w.place(slot.node, a.kind))
 }
 
 // declined explains the time since the first offer that left a slot of the kind
-// free although the task could have run. It reports whether there was such an
-// offer.
+// free, or of which a limit kept the job, although the task could have run. It reports
+// whether there was such an offer.
 func (w *walk) declined(a *attempt, ready time.Duration) bool {
 	any := false
 	if a.kind > workload.Reduce {
 		return false
 	}
-	offers := w.offers[a.kind]
-	i, _ := slices.BinarySearchFunc(offers, w.at, func(o model.Offer, t time.Duration) int { return cmp.Compare(o.Time, t) })
-	for i--; i >= 0 && offers[i].Time >= ready; i-- {
+	offers := w.before(a.kind, w.at)
+	for i := len(offers) - 1; i >= 0 && offers[i].Time >= ready; i-- {
 		o := &offers[i]
-		reason := o.Reason[a.kind]
+		reason, by := o.Reason[a.kind], o.Reason[a.kind].String()
+		if limit := limitOn(o, a.kind, w.job.id); limit != nil {
+			reason, by = limit.Reason, limitText(limit)
+		}
 		if reason == model.NotDeclined || reason == model.NothingWaiting {
 			break // the slot was used: from here on slots were busy
 		}
@@ -641,10 +646,45 @@ func (w *walk) declined(a *attempt, ready time.Duration) bool {
 		if reason == model.LocalityWait {
 			account = localityTime
 		}
-		w.emit(o.Time, Step{Account: account, Attempt: w.b.name(a), Node: o.Node, By: reason.String()})
+		w.emit(o.Time, Step{Account: account, Attempt: w.b.name(a), Node: o.Node, By: by})
 		any = true
 	}
 	return any
+}
+
+// limited returns the limit of the last offer since from of which a limit kept the job,
+// "" if there is none. Between offers the limit holds too: a heartbeat that could
+// launch nothing is not simulated.
+func (w *walk) limited(kind workload.Kind, from time.Duration) string {
+	offers := w.before(kind, w.at)
+	for i := len(offers) - 1; i >= 0 && offers[i].Time >= from; i-- {
+		if limit := limitOn(&offers[i], kind, w.job.id); limit != nil {
+			return limitText(limit)
+		}
+	}
+	return ""
+}
+
+// before lists the offers of a kind before a time.
+func (l *ledger) before(kind workload.Kind, t time.Duration) []model.Offer {
+	i, _ := slices.BinarySearchFunc(l.offers[kind], t, func(o model.Offer, t time.Duration) int { return cmp.Compare(o.Time, t) })
+	return l.offers[kind][:i]
+}
+
+// limitOn returns the limit of a pool, queue or user that kept a job from an offer, or
+// nil.
+func limitOn(o *model.Offer, kind workload.Kind, job string) *model.Asked {
+	for i := range o.Asked {
+		if a := &o.Asked[i]; a.Kind == kind && a.Job == job && a.Task < 0 && a.Figures.Limit > 0 && a.Reason.IsLimit() {
+			return a
+		}
+	}
+	return nil
+}
+
+// limitText names a limit, whose it is, and its value.
+func limitText(a *model.Asked) string {
+	return fmt.Sprintf("%s (%s, %d)", a.Reason, a.Figures.Pool, a.Figures.Limit)
 }
 
 // freedBy returns the attempt whose slot this one took. A set-up takes one of

@@ -29,39 +29,79 @@ type lever struct {
 // The weights of the gains in the ranking.
 const (
 	weightRepair  = 3
-	weightLimit   = 1    // a limit
-	weightCost    = 0.3  // a fixed cost, which no setting changes
+	weightLimit   = 1    // a limit, or a fixed cost far above that of a healthy cluster
 	weightSet     = 0.5  // a key that is set to other than its default
 	weightRate    = 0.5  // faster interfaces
 	weightSize    = 0.3  // more slots, which need memory
 	weightDefault = 0.25 // a key that has its default
 )
 
-// parts are the accounts of the ledger in which a part of a job's time is. Time for
-// which a slot was held by others has the parts of their tasks.
-var parts = map[string][]Account{
-	"launch":  {queueTime, initialisation, heartbeatTime, schedulerLimit, localityTime, slotHeld, betweenAttempts, setUp, cleanUp, waitsForFetch, shuffleTime},
-	"start":   {startUp, setUp, cleanUp, commitTime, heartbeatTime},
-	"read":    {readTime, localityTime, diskOwn, networkOwn, deviceSharing, slowDevice},
-	"map":     {readTime, workTime, cpuOwn, diskOwn, deviceSharing, slowDevice, startUp},
-	"sort":    {sortSpill, mergeTime, waitsForSpill, workTime, cpuOwn, diskOwn, deviceSharing},
-	"shuffle": {shuffleTime, networkOwn, waitsForFetch, waitsForMemory, mergeTime, deviceSharing, slowDevice},
-	"write":   {writeTime, diskOwn, networkOwn, deviceSharing, commitTime, slowDevice},
-	"lost":    {lostAttempts, queueTime, betweenAttempts, slotHeld},
+// parts are the accounts of the ledger in which a part of a job's time is, and the
+// kinds of devices. Time for which a slot was held by others has the parts of their
+// tasks.
+var parts = map[string][]string{
+	"launch":  names(queueTime, initialisation, heartbeatTime, schedulerLimit, localityTime, slotHeld, betweenAttempts, setUp, cleanUp, waitsForFetch, shuffleTime),
+	"start":   names(startUp, setUp, cleanUp, commitTime, heartbeatTime),
+	"read":    append(names(readTime, localityTime), onDisk, onNetwork),
+	"map":     append(names(readTime, workTime, startUp), onCPU, onDisk),
+	"sort":    append(names(sortSpill, mergeTime, waitsForSpill, workTime), onCPU, onDisk),
+	"shuffle": append(names(shuffleTime, waitsForFetch, waitsForMemory, mergeTime), onNetwork),
+	"write":   append(names(writeTime, commitTime), onDisk, onNetwork),
+	"network": append(names(readTime, shuffleTime, writeTime, localityTime), onNetwork),
+	"lost":    names(lostAttempts, queueTime, betweenAttempts, slotHeld),
+}
+
+// The kinds of devices, of whose time each step with a device is.
+const (
+	onCPU     = "cpu"
+	onDisk    = "disk"
+	onNetwork = "network"
+)
+
+func names(accounts ...Account) []string {
+	list := make([]string, len(accounts))
+	for i, a := range accounts {
+		list[i] = a.String()
+	}
+	return list
+}
+
+// uses is the time of all jobs by account, and by kind of device.
+type uses struct {
+	of    map[string]time.Duration
+	whole time.Duration
+}
+
+func usesOf(jobs []JobDiagnosis) *uses {
+	u := &uses{of: map[string]time.Duration{}}
+	for i := range jobs {
+		for k := range jobs[i].Ledger {
+			s := &jobs[i].Ledger[k]
+			u.of[s.Account.String()] += s.To - s.From
+			if s.Device != "" {
+				u.of[devicesOf(s.Device)] += s.To - s.From
+			}
+			u.whole += s.To - s.From
+		}
+	}
+	return u
 }
 
 // leastPart is the part of the time of all jobs from which an account proposes its
 // removal.
 const leastPart = 0.05
 
-// actsOn reports whether a lever acts on an account that has its part of the time.
-func (l *lever) actsOn(large *[numAccounts]bool) bool {
-	for _, part := range strings.Fields(l.acts) {
-		if slices.ContainsFunc(parts[part], func(a Account) bool { return large[a] }) {
-			return true
+// largest returns the account or device with the most time of those that a lever acts
+// on, and its part of the time of all jobs.
+func (u *uses) largest(l *lever) (name string, part float64) {
+	for _, acts := range strings.Fields(l.acts) {
+		for _, n := range parts[acts] {
+			if p := u.of[n].Seconds() / max(1e-9, u.whole.Seconds()); p > part {
+				name, part = n, p
+			}
 		}
 	}
-	return false
+	return name, part
 }
 
 // levers lists what can be moved in a question: repairs of nodes and limits first,
@@ -343,7 +383,7 @@ func sizes(q *model.WhatIf) []lever {
 	} {
 		if *cost.of(&c.Costs) > 2*cost.most {
 			key := "cluster.costs." + cost.key
-			list = append(list, lever{key: key, acts: cost.acts, about: "fixed cost of tasks or jobs", weight: weightCost, to: []*Change{
+			list = append(list, lever{key: key, acts: cost.acts, about: "fixed cost of tasks or jobs", weight: weightLimit, to: []*Change{
 				edited(key, fmt.Sprintf("%s of %v", key, cost.most), func(q *model.WhatIf) error { *cost.of(&q.Cluster.Costs) = cost.most; return nil }),
 			}})
 		}
@@ -366,7 +406,7 @@ func sizes(q *model.WhatIf) []lever {
 		}})
 	}
 	if slices.ContainsFunc(c.Machines, func(m model.Machine) bool { return !math.IsInf(m.Uplink, 1) }) && len(c.Racks) > 1 {
-		list = append(list, lever{key: "network.uplink_mb", acts: "read shuffle write launch", about: "rate of the links of racks", weight: weightLimit, to: []*Change{
+		list = append(list, lever{key: "network.uplink_mb", acts: "network launch", about: "rate of the links of racks", weight: weightLimit, to: []*Change{
 			edited("network.uplink_mb", "rack links without a limit", func(q *model.WhatIf) error {
 				for i := range q.Cluster.Machines {
 					q.Cluster.Machines[i].Uplink = math.Inf(1)
@@ -376,7 +416,7 @@ func sizes(q *model.WhatIf) []lever {
 		}})
 	}
 	if len(c.Machines) > 0 {
-		list = append(list, lever{key: "network.nic_mb", acts: "read shuffle write", about: "rate of network interfaces", stepWeight: weightRate, step: func(steps int) *Change {
+		list = append(list, lever{key: "network.nic_mb", acts: "network", about: "rate of network interfaces", stepWeight: weightRate, step: func(steps int) *Change {
 			if steps < 1 {
 				return nil
 			}

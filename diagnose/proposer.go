@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -35,20 +34,10 @@ func (s *screened) score() float64 { return s.gain * s.weight }
 // replaces that of a rule for the same key which gains less, and is a finding of its
 // own where no rule names the key.
 func (v *verifier) propose(d *Diagnosis) []Finding {
-	sums, whole := [numAccounts]time.Duration{}, time.Duration(0)
-	for _, j := range d.Jobs {
-		for a, t := range accountSums(j.Ledger) {
-			sums[a] += t
-		}
-		whole += j.Finish - j.Submit
-	}
-	var large [numAccounts]bool
-	for a, t := range sums {
-		large[a] = t.Seconds() >= leastPart*whole.Seconds()
-	}
+	accounts := usesOf(d.Jobs)
 	var list []lever
 	for _, l := range levers(&v.base) {
-		if l.actsOn(&large) {
+		if _, part := accounts.largest(&l); part >= leastPart {
 			list = append(list, l)
 		}
 	}
@@ -61,31 +50,42 @@ func (v *verifier) propose(d *Diagnosis) []Finding {
 		if t.receipt.Outcome != Confirmed {
 			continue
 		}
-		account := s.lever.largest(&sums)
-		f := Finding{
-			Job: meanJob, Rule: keyRule, Basis: "O", Cause: s.lever.about, Node: s.lever.node, Account: account, Ledger: sums[account],
-			Evidence: fmt.Sprintf("%s has %s of the time of the jobs, and %s acts on it", account, percent(sums[account].Seconds()/whole.Seconds()), s.lever.key),
-			Change:   s.change, Receipt: t.receipt, weight: s.weight,
-		}
-		if len(d.Jobs) == 1 {
-			f.Job = d.Jobs[0].ID
-		}
+		f := s.lever.finding(accounts, d, s.change)
+		f.Receipt, f.weight = t.receipt, s.weight
 		found = append(found, f)
 	}
 	return found
 }
 
-// largest returns the account with the most time of those that a lever acts on.
-func (l *lever) largest(sums *[numAccounts]time.Duration) Account {
-	best := unknownTime
-	for a := range numAccounts {
-		var one [numAccounts]bool
-		one[a] = true
-		if l.actsOn(&one) && (best == unknownTime || sums[a] > sums[best]) {
-			best = a
-		}
+// finding is a finding that the ledger proposed.
+func (l *lever) finding(accounts *uses, d *Diagnosis, change *Change) Finding {
+	account, part := accounts.largest(l)
+	f := Finding{
+		Job: meanJob, Rule: keyRule, Basis: "O", Cause: l.about, Node: l.node, Account: unknownTime, Ledger: accounts.of[account],
+		Evidence: fmt.Sprintf("%s has %s of the time of the jobs, and %s acts on it", account, percent(part), l.key),
+		Change:   change, Receipt: Receipt{Outcome: Untested}, weight: l.weight,
 	}
-	return best
+	if a := slices.Index(accountNames[:], account); a >= 0 {
+		f.Account = Account(a)
+	}
+	if len(d.Jobs) == 1 {
+		f.Job = d.Jobs[0].ID
+	}
+	f.saves = part * accounts.whole.Seconds() / float64(len(d.Jobs))
+	return f
+}
+
+// suspect lets the accounts propose without a test what the question shows to be
+// unusual: nodes unlike their peers, limits, and fixed costs.
+func (e *evidence) suspect(d *Diagnosis) {
+	accounts := usesOf(d.Jobs)
+	for _, l := range levers(e.question) {
+		if _, part := accounts.largest(&l); part < leastPart || l.weight < weightLimit || len(l.to) == 0 {
+			continue
+		}
+		f := l.finding(accounts, d, l.to[0])
+		d.Findings = append(d.Findings, f)
+	}
 }
 
 // search tries each lever with the seed of the base, and then goes on in the

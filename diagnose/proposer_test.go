@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -91,10 +92,11 @@ func TestLevers(t *testing.T) {
 	if _, err := slots.step(4).Edit(q); err == nil || !strings.Contains(err.Error(), "the heaps of 64 slots need") {
 		t.Errorf("64 heaps of 1.4 GB on 48 GB: error %v", err)
 	}
-	var acted [numAccounts]bool
-	acted[sortSpill] = true
-	if !find("io.sort.mb").actsOn(&acted) || find("mapred.reduce.parallel.copies").actsOn(&acted) {
-		t.Error("spills are acted on by io.sort.mb, and not by parallel copies")
+	accounts := usesOf([]JobDiagnosis{{Ledger: []Step{{To: 3 * s, Account: sortSpill}, {From: 3 * s, To: 4 * s, Account: deviceSharing, Device: "uplink-in"}}}})
+	for key, want := range map[string]string{"io.sort.mb": "sort and spill 0.75", "mapred.reduce.parallel.copies": "network 0.25", "mapred.tasktracker.expiry.interval": " 0"} {
+		if name, part := accounts.largest(find(key)); fmt.Sprint(name, " ", part) != want {
+			t.Errorf("%s acts on %s %v, want %s", key, name, part, want)
+		}
 	}
 }
 

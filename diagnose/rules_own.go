@@ -59,7 +59,7 @@ func (s *scene) launchMore(reason model.Reason) []*Change {
 	switch reason {
 	case model.LocalityWait:
 		return []*Change{setScheduler("", "mapred.fairscheduler.locality.delay", "0")}
-	case model.AtPoolLimit, model.AtUserLimit:
+	case model.AtPoolLimit, model.AtUserLimit, model.AtJobLimit:
 		return []*Change{noLimits()}
 	case model.Slowstart:
 		return []*Change{s.setConf("mapred.reduce.slowstart.completed.maps", "0.05")}

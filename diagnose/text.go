@@ -187,7 +187,7 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 		return cmp.Or(cmp.Compare(y.time, x.time), cmp.Compare(x.of, y.of), cmp.Compare(x.name, y.name))
 	})
 	for _, a := range list {
-		fmt.Fprintf(b, "  %-16s %10s %5.1f %%\n", a.name, seconds(a.time), 100*a.time.Seconds()/(j.Finish-j.Submit).Seconds())
+		fmt.Fprintf(b, "  %-28s %10s %5.1f %%\n", workload.Printable(a.name), seconds(a.time), 100*a.time.Seconds()/(j.Finish-j.Submit).Seconds())
 	}
 	critical := 0
 	for _, o := range j.Outliers {
@@ -201,13 +201,15 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 }
 
 // name is the account of a step; of time that others cost at a device, with the
-// kind of device.
+// kind of device; of a limit, the limit.
 func (s *Step) name() string {
 	kind, _, _ := strings.Cut(deviceKind(s.Device), "-")
 	if kind == "cpu" {
 		kind = "CPU"
 	}
 	switch {
+	case s.Account == schedulerLimit && s.By != "":
+		return s.By
 	case kind == "":
 	case s.Account == deviceSharing:
 		return "sharing: " + kind

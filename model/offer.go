@@ -47,7 +47,7 @@ type Figures struct {
 	Waited   time.Duration // for a local map
 	Delay    time.Duration // after which the job accepts another locality
 	Skipped  int           // heartbeats that the job let pass for a local map
-	Limit    int           // of the user or queue, in slots
+	Limit    int           // of the pool, user or queue that refuses, in slots or jobs, of which Running are used
 }
 
 // Reason is why a scheduler launched nothing in a free slot.
@@ -71,6 +71,8 @@ const (
 	OneOffRackMap
 	SetupOrCleanupFirst
 	DeadlineMet
+	AtJobLimit
+	AtInitLimit
 	BehindOthers
 	NumReasons
 )
@@ -78,10 +80,21 @@ const (
 var reasonNames = [NumReasons]string{
 	"", "nothing waiting", "one task per heartbeat", "locality wait", "pool limit", "user limit", "queue limit",
 	"minimum share reserved", "slowstart", "memory", "avoided tracker", "load factor", "slots kept for the first job",
-	"one off-rack map per heartbeat", "set-up or clean-up first", "deadline met", "behind others",
+	"one off-rack map per heartbeat", "set-up or clean-up first", "deadline met", "job limit",
+	"initialisation limit", "behind others",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
+
+// IsLimit reports whether the reason is the limit of a pool, queue or user, which holds
+// on every TaskTracker.
+func (r Reason) IsLimit() bool {
+	switch r {
+	case AtPoolLimit, AtUserLimit, AtQueueLimit, AtJobLimit, AtInitLimit:
+		return true
+	}
+	return false
+}
 
 // ParseReason returns the reason with a name.
 func ParseReason(name string) (Reason, bool) {

@@ -418,10 +418,10 @@ func newCapacity(spec model.Scheduler, r *model.Release) (Policy, error) {
 	}
 	if r.Capacity1 {
 		s, err := newCapacity1(spec, r, base)
-		p.Assign, p.Submitted, p.Tick = s.assign, s.submitted, s.tick
+		p.Assign, p.Submitted, p.Tick, p.Held = s.assign, s.submitted, s.tick, s.held
 		return p, err
 	}
 	s := newCapacity0(r, base)
-	p.Assign, p.Submitted, p.Tick, p.check = s.assign, s.submitted, s.tick, s.check
+	p.Assign, p.Submitted, p.Tick, p.Held, p.check = s.assign, s.submitted, s.tick, s.held, s.check
 	return p, nil
 }

@@ -141,7 +141,6 @@ func (s *capacity0) assign(c *Cluster, t *TaskTracker) {
 func (s *capacity0) assignOne(c *Cluster, t *TaskTracker, k int) bool {
 	for _, q := range s.sorted(k) {
 		if q.capacity[k] == 0 || s.pair && !q.room(k, 1) {
-			c.declined(k, model.AtQueueLimit)
 			continue
 		}
 		launched, blocked := s.fromQueue(c, t, q, k)
@@ -200,4 +199,16 @@ func (q *capacityQueue) userOver(cj *capacityJob, k int) bool {
 	}
 	limit := max(int(math.Ceil(float64(current)/float64(q.present))), int(math.Ceil(float64(q.userMin*current)/100)))
 	return cj.user.occupied[k] >= limit
+}
+
+// held implements Policy.Held. The limits of users only order their jobs.
+func (s *capacity0) held(j *Job, k int) (model.Reason, model.Figures) {
+	cj := j.note.(*capacityJob)
+	switch q := cj.queue; {
+	case !cj.initialised && cj.user.pick == q.picks && cj.user.met >= q.maxInitJobs:
+		return model.AtInitLimit, model.Figures{Pool: "user " + j.User, Running: cj.user.met, Limit: q.maxInitJobs}
+	case j.State == Running && (q.capacity[k] == 0 || s.pair && !q.room(k, j.SlotsPerTask[k])):
+		return model.AtQueueLimit, model.Figures{Pool: "queue " + q.name, Running: q.occupied[k], Demand: q.occupied[k] + j.Pending(workload.Kind(k)), Limit: q.maxCapacity[k]}
+	}
+	return model.NotDeclined, model.Figures{}
 }

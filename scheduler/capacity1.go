@@ -167,7 +167,6 @@ func (s *capacity1) assignOne(c *Cluster, t *TaskTracker, k, free int, offRack b
 	}
 	for _, q := range s.sorted(k) {
 		if !q.room(k, 1) {
-			c.declined(k, model.AtQueueLimit)
 			continue
 		}
 		for cj := range q.candidates[k].all() {
@@ -182,7 +181,6 @@ func (s *capacity1) assignOne(c *Cluster, t *TaskTracker, k, free int, offRack b
 			}
 			if !s.allows(q, cj, k) {
 				c.refused(model.AtUserLimit)
-				c.declined(k, model.AtUserLimit)
 				continue
 			}
 			if width := cj.job.SlotsPerTask[k]; width > 1 && free < width {
@@ -276,9 +274,11 @@ func (q *capacityQueue) room(k, slots int) bool {
 // allows applies the limits of queue and user (assignSlotsToJob).
 func (s *capacity1) allows(q *capacityQueue, cj *capacityJob, k int) bool {
 	width := cj.job.SlotsPerTask[k]
-	if !q.room(k, width) {
-		return false
-	}
+	return q.room(k, width) && cj.user.occupied[k]+width <= s.userLimit(q, k, width)
+}
+
+// userLimit returns the slots that each user of a queue may have.
+func (s *capacity1) userLimit(q *capacityQueue, k, width int) int {
 	capacity := max(q.capacity[k], width)
 	within := q.occupied[k] < capacity
 	if s.fitsExactly {
@@ -289,8 +289,25 @@ func (s *capacity1) allows(q *capacityQueue, cj *capacityJob, k int) bool {
 		current = q.occupied[k] + width
 	}
 	users := max(1, q.active[k])
-	limit := min(max(ceilDiv(current, users), ceilDiv(q.userMin*current, 100)), int(float32(capacity)*q.userFactor))
-	return cj.user.occupied[k]+width <= limit
+	return min(max(ceilDiv(current, users), ceilDiv(q.userMin*current, 100)), int(float32(capacity)*q.userFactor))
+}
+
+// held implements Policy.Held.
+func (s *capacity1) held(j *Job, k int) (model.Reason, model.Figures) {
+	cj := j.note.(*capacityJob)
+	q, u := cj.queue, cj.user
+	queue, user := "queue "+q.name, "user "+j.User
+	switch {
+	case !cj.initialised && q.initialised.jobs >= s.initJobs(q):
+		return model.AtInitLimit, model.Figures{Pool: queue, Running: q.initialised.jobs, Limit: s.initJobs(q)}
+	case !cj.initialised && u.initialised.jobs >= s.userInitJobs(q):
+		return model.AtInitLimit, model.Figures{Pool: user, Running: u.initialised.jobs, Limit: s.userInitJobs(q)}
+	case j.State == Running && !q.room(k, j.SlotsPerTask[k]):
+		return model.AtQueueLimit, model.Figures{Pool: queue, Running: q.occupied[k], Demand: q.occupied[k] + j.Pending(workload.Kind(k)), Limit: q.maxCapacity[k]}
+	case j.State == Running && !s.allows(q, cj, k):
+		return model.AtUserLimit, model.Figures{Pool: user, Running: u.occupied[k], Demand: u.occupied[k] + j.Pending(workload.Kind(k)), Limit: s.userLimit(q, k, j.SlotsPerTask[k])}
+	}
+	return model.NotDeclined, model.Figures{}
 }
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }

@@ -79,6 +79,19 @@ func (q *quota) left(round int) bool {
 	return q.running < q.most
 }
 
+// heldBy returns the limit of a pool or user that keeps a job from running.
+func heldBy(pool string, p *quota, user string, u *quota) (model.Reason, model.Figures) {
+	for _, full := range []struct {
+		of string
+		*quota
+	}{{"pool " + pool, p}, {"user " + user, u}} {
+		if full.running >= full.most {
+			return model.AtJobLimit, model.Figures{Pool: full.of, Running: full.running, Limit: full.most}
+		}
+	}
+	return model.NotDeclined, model.Figures{}
+}
+
 // jobInfo is FairScheduler.JobInfo. Its figures by type of task are in
 // shareRows.
 type jobInfo struct {
@@ -169,7 +182,7 @@ func newFair1(spec model.Scheduler, _ *model.Release) (Policy, error) {
 	return Policy{
 		Assign: f.assign, Submitted: f.submitted, Updated: f.updated, check: f.check,
 		TakeOver: func(c *Cluster) { f.updatedAt = c.Now }, // deficits grow from now on
-		Tick:     f.tick, Interval: fairUpdate, Skips: f.boost == nil,
+		Tick:     f.tick, Interval: fairUpdate, Skips: f.boost == nil, Held: f.held,
 		ReadsProgress: true, // lagging tasks count as needed even if speculation is off
 	}, nil
 }
@@ -451,6 +464,14 @@ func (f *fair1) updateRunnability() {
 			f.note(i)
 		}
 	}
+}
+
+// held implements Policy.Held.
+func (f *fair1) held(j *Job, _ int) (model.Reason, model.Figures) {
+	if i := j.note.(*jobInfo); f.limited && !i.runnable {
+		return heldBy(PoolOf(j.Pool, j.User), &f.pools[i.pool].quota, j.User, &f.users[i.user])
+	}
+	return model.NotDeclined, model.Figures{}
 }
 
 // updateTaskCounts counts the tasks of changed jobs, and of jobs with a changed

@@ -87,7 +87,7 @@ func newFair2(spec model.Scheduler, r *model.Release) (Policy, error) {
 	}
 	return Policy{
 		Assign: f.assign, Submitted: f.submitted, Updated: f.updated, TakeOver: f.takeOver, Wants: f.wants,
-		Tick: f.tick, Interval: f.updateEvery, Skips: !f.preempts, Preempts: f.preempts,
+		Tick: f.tick, Interval: f.updateEvery, Skips: !f.preempts, Preempts: f.preempts, Held: f.held,
 	}, nil
 }
 
@@ -266,7 +266,6 @@ func (f *fair2) assignOne(c *Cluster, t *TaskTracker, k int) bool {
 			continue
 		}
 		if p.running[k] >= p.max[k] {
-			c.declined(k, model.AtPoolLimit)
 			continue
 		}
 		if len(p.unsorted[k]) > 0 {
@@ -367,6 +366,19 @@ func (f *fair2) launch(c *Cluster, t *TaskTracker, i *jobSchedulable, k int) boo
 	i.launched = true
 	i.lastLevel, i.waited = local, 0
 	return true
+}
+
+// held implements Policy.Held.
+func (f *fair2) held(j *Job, k int) (model.Reason, model.Figures) {
+	i := j.note.(*jobSchedulable)
+	p := i.pool
+	if f.limited && !i.runnable {
+		return heldBy(p.name, &p.jobsRunning, j.User, i.user)
+	}
+	if p.demand[k] >= p.max[k] {
+		return model.AtPoolLimit, model.Figures{Pool: "pool " + p.name, Running: p.running[k], Demand: p.running[k] + j.Pending(workload.Kind(k)), Limit: p.max[k]}
+	}
+	return model.NotDeclined, model.Figures{}
 }
 
 // figures returns the values of a job and its pool that decide when it is asked.

@@ -63,6 +63,11 @@ type Policy struct {
 	// Preempts says that the policy may kill running attempts.
 	Preempts bool
 
+	// Held says which limit keeps a job from tasks of a type on every tracker, with whose
+	// it is (Pool), its value (Limit) and what is used of it (Running). NotDeclined: none.
+	// Only traced runs call it. Nil: the policy has no such limits.
+	Held func(j *Job, k int) (model.Reason, model.Figures)
+
 	// check refuses a job that could never run, on a cluster with the given slots
 	// of each type. It may be nil.
 	check func(j *workload.Job, slots [2]int) error

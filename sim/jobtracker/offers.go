@@ -1,7 +1,10 @@
 package jobtracker
 
 import (
+	"slices"
+
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -30,10 +33,47 @@ func (jt *JobTracker) assignTasks(t *taskTracker) {
 		o.Reason = [2]model.Reason{model.SetupOrCleanupFirst, model.SetupOrCleanupFirst}
 	} else {
 		jt.policy.Assign(&jt.view, &t.view)
+		jt.traceHeld(o)
 	}
 	jt.view.Offer = nil
 	if settleOffer(o) {
 		jt.Tracer.Offer(o)
+	}
+}
+
+// mostHeld limits the jobs of an offer that a limit keeps from tasks.
+const mostHeld = 3
+
+// traceHeld records which jobs a limit keeps from the slots that were offered. Such a
+// job may wait for a slot although it is not initialised.
+func (jt *JobTracker) traceHeld(o *model.Offer) {
+	if jt.policy.Held == nil {
+		return
+	}
+	for k := range o.Free {
+		held := 0
+		for _, j := range jt.view.Jobs {
+			if o.Free[k] == 0 || held == mostHeld {
+				break
+			}
+			waits := j.Wants[k] || j.State == scheduler.Prep && j.Tasks[k] > 0
+			asked := func(a model.Asked) bool {
+				return int(a.Kind) == k && a.Job == j.Name && (a.Task >= 0 || a.Reason == model.NothingWaiting)
+			}
+			if !waits || slices.ContainsFunc(o.Asked, asked) {
+				continue
+			}
+			why, figures := jt.policy.Held(j, k)
+			if why == model.NotDeclined {
+				continue
+			}
+			held++
+			if o.Waiting[k] = max(1, o.Waiting[k]); o.Reason[k] <= model.NothingWaiting {
+				o.Reason[k] = why
+			}
+			o.Asked = slices.DeleteFunc(o.Asked, func(a model.Asked) bool { return int(a.Kind) == k && a.Job == j.Name })
+			o.Asked = append(o.Asked, model.Asked{Job: j.Name, Kind: workload.Kind(k), Task: -1, Reason: why, Figures: figures})
+		}
 	}
 }
 
