@@ -6,10 +6,8 @@ import (
 
 // Profiler makes profiles of recorded jobs. Runs of one job, known by its name,
 // merge into one profile. It keeps no jobs, so that many histories can pass
-// through it. It keeps all values behind the samples of the merged profiles, up
-// to 4 million in total. Beyond that limit, every sample of more than some
-// thousand values keeps a thinned selection for its quantiles. Its number,
-// mean, deviation and extremes stay exact.
+// through it, but the values behind the samples of the merged profiles: about 50
+// bytes for a task.
 type Profiler struct {
 	// Key names the profile that a job belongs to. It is empty for a job with
 	// a profile of its own, under its id. If Key is nil, the name of the job
@@ -20,10 +18,9 @@ type Profiler struct {
 	// exceed a MiB. Only Each returns them, and Close removes them.
 	Spill bool
 
-	byKey  map[string]*profileSums
-	order  []*profileSums
-	keeper keeper
-	done   spool
+	byKey map[string]*profileSums
+	order []*profileSums
+	done  spool
 }
 
 // Add adds one run.
@@ -34,9 +31,8 @@ func (p *Profiler) Add(j *HistoryJob) {
 	}
 	s, ok := p.byKey[key]
 	if !ok {
-		s = &profileSums{name: cmp.Or(key, j.ID), after: p.done.n, keeper: &p.keeper}
+		s = &profileSums{name: cmp.Or(key, j.ID), after: p.done.n}
 		if key == "" && p.Spill {
-			s.keeper = &keeper{}
 			s.add(j)
 			p.done.put(s.profile())
 			return
@@ -50,12 +46,6 @@ func (p *Profiler) Add(j *HistoryJob) {
 		p.order = append(p.order, s)
 	}
 	s.add(j)
-	if p.keeper.kept > exactValues && !p.keeper.thin {
-		p.keeper.thin = true
-		for _, s := range p.order {
-			s.eachGathering(func(t *gathering) { t.thin(&p.keeper) })
-		}
-	}
 }
 
 // Profiles returns the profiles in the order of their first runs.

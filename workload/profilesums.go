@@ -82,46 +82,37 @@ func (d *dataRatios) statistics(of func(*ratio) float64) DataStatistics {
 	return s
 }
 
+// values are those behind a Sample.
+type values []float64
+
+func (v *values) add(more ...float64) { *v = append(*v, more...) }
+
+// sample summarises the values, and sorts them.
+func (v values) sample() Sample { return NewSample(v) }
+
 // profileSums collects the sums of a profile.
 type profileSums struct {
-	name   string
-	after  int // profiles completed before it
-	keeper *keeper
-	runs   int
-	data   dataRatios
+	name  string
+	after int // profiles completed before it
+	runs  int
+	data  dataRatios
 
 	read, mapped, collect, spill, merge, shuffle, sort, reduce, write cost
 	mapTask, reducePhase, mapCPU, reduceCPU                           cost
 
-	mapIn, mapRecs, redIn, redRecs                          gathering
-	mapTime, mapNoJVM, first, typical, sortTime, reduceTime gathering
-	setup, cleanup, launch                                  gathering
-	mapWave, reduceWave                                     []gathering
-	locality                                                [NumLocalities]gathering
+	mapIn, mapRecs, redIn, redRecs                          values
+	mapTime, mapNoJVM, first, typical, sortTime, reduceTime values
+	setup, cleanup, launch                                  values
+	mapWave, reduceWave                                     []values
+	locality                                                [NumLocalities]values
 	failed, killed                                          [2]int
 
-	duration, maps, reduces, input, sel, mapMean, firstMean, typicalMean, reduceMean gathering
+	duration, maps, reduces, input, sel, mapMean, firstMean, typicalMean, reduceMean values
 
 	combineStated        bool // some map gives its combiner input, even if 0
 	combined, compressed bool // some run had a combiner, or compressed map output
 	hdfsInput            bool // map input is only known as bytes read from HDFS
 	plainConf            bool // some run is known not to compress
-}
-
-// eachGathering calls f for every collection that grows with the tasks.
-func (s *profileSums) eachGathering(f func(*gathering)) {
-	for _, t := range []*gathering{
-		&s.mapIn, &s.mapRecs, &s.redIn, &s.redRecs,
-		&s.mapTime, &s.mapNoJVM, &s.first, &s.typical, &s.sortTime, &s.reduceTime, &s.setup, &s.cleanup, &s.launch,
-		&s.duration, &s.maps, &s.reduces, &s.input, &s.sel, &s.mapMean, &s.firstMean, &s.typicalMean, &s.reduceMean,
-	} {
-		f(t)
-	}
-	for _, list := range [][]gathering{s.mapWave, s.reduceWave, s.locality[:]} {
-		for i := range list {
-			f(&list[i])
-		}
-	}
 }
 
 // runValues are the values of one run that enter as a mean, and its input.
@@ -165,7 +156,7 @@ func (s *profileSums) add(j *HistoryJob) {
 			s.addMap(t, w, &run)
 			if seconds >= 0 {
 				run.mapTime = append(run.mapTime, seconds)
-				s.locality[w.Locality].add(s.keeper, seconds)
+				s.locality[w.Locality].add(seconds)
 				mapStarts = append(mapStarts, timed{w.Start, w.Finish, seconds})
 			}
 		case Reduce:
@@ -186,28 +177,28 @@ func (s *profileSums) add(j *HistoryJob) {
 	}
 
 	maps, reduces := runCounts(j)
-	s.maps.add(s.keeper, float64(maps))
-	s.reduces.add(s.keeper, float64(reduces))
+	s.maps.add(float64(maps))
+	s.reduces.add(float64(reduces))
 	if Known(j.Submit) && Known(j.Launch) {
-		s.launch.add(s.keeper, (j.Launch - j.Submit).Seconds())
+		s.launch.add((j.Launch - j.Submit).Seconds())
 	}
 	if Known(j.Submit) && Known(j.Finish) {
-		s.duration.add(s.keeper, (j.Finish - j.Submit).Seconds())
+		s.duration.add((j.Finish - j.Submit).Seconds())
 	}
 	if run.size.den > 0 {
-		s.input.add(s.keeper, run.size.den)
-		s.sel.add(s.keeper, run.size.ofSums())
+		s.input.add(run.size.den)
+		s.sel.add(run.size.ofSums())
 	}
 	for _, x := range []struct {
-		all, means *gathering
-		values     []float64
+		all, means *values
+		ofRun      []float64
 	}{
 		{&s.mapTime, &s.mapMean, run.mapTime}, {&s.first, &s.firstMean, run.first},
 		{&s.typical, &s.typicalMean, run.typical}, {&s.reduceTime, &s.reduceMean, run.reduceTime},
 	} {
-		if len(x.values) > 0 {
-			x.all.add(s.keeper, x.values...)
-			x.means.add(s.keeper, stat.Mean(x.values, nil))
+		if len(x.ofRun) > 0 {
+			x.all.add(x.ofRun...)
+			x.means.add(stat.Mean(x.ofRun, nil))
 		}
 	}
 }
@@ -244,10 +235,10 @@ func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *runValues) 
 	}
 	s.data.intermCompress.add(w.More.SpillStoredBytes, w.More.SpillRawBytes)
 	if in >= 0 {
-		s.mapIn.add(s.keeper, float64(in))
+		s.mapIn.add(float64(in))
 	}
 	if w.InRecords >= 0 {
-		s.mapRecs.add(s.keeper, float64(w.InRecords))
+		s.mapRecs.add(float64(w.InRecords))
 	}
 	if Known(w.Phases[PhaseRead]) { // the phases are timed separately
 		s.read.add(w.Phases[PhaseRead], in)
@@ -264,7 +255,7 @@ func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *runValues) 
 		s.mapCPU.add(time.Duration(w.CPUMillis)*time.Millisecond, w.InRecords)
 	}
 	if Known(w.Phases[PhaseStartup]) {
-		s.mapNoJVM.add(s.keeper, (w.Duration() - w.Phases[PhaseStartup]).Seconds())
+		s.mapNoJVM.add((w.Duration() - w.Phases[PhaseStartup]).Seconds())
 	}
 }
 
@@ -274,10 +265,10 @@ func (s *profileSums) addReduce(w *HistoryAttempt, lastMap time.Duration, run *r
 	s.data.reduceRecs.add(w.OutRecords, w.InRecords)
 	s.data.perGroup.add(w.InRecords, w.More.InGroups)
 	if w.ShuffleBytes >= 0 {
-		s.redIn.add(s.keeper, float64(w.ShuffleBytes))
+		s.redIn.add(float64(w.ShuffleBytes))
 	}
 	if w.InRecords >= 0 {
-		s.redRecs.add(s.keeper, float64(w.InRecords))
+		s.redRecs.add(float64(w.InRecords))
 	}
 	shuffle, sort := w.Phases[PhaseShuffle], w.Phases[PhaseMerge]
 	if !Known(shuffle) || !Known(w.Start) || !Known(w.Finish) {
@@ -291,7 +282,7 @@ func (s *profileSums) addReduce(w *HistoryAttempt, lastMap time.Duration, run *r
 		sort = 0
 	}
 	ready := began + shuffle + sort
-	s.sortTime.add(s.keeper, sort.Seconds())
+	s.sortTime.add(sort.Seconds())
 	s.sort.add(sort, w.ShuffleBytes)
 	run.reduceTime = append(run.reduceTime, (w.Finish - ready).Seconds())
 	s.reducePhase.add(w.Finish-ready, w.InRecords)
@@ -345,22 +336,22 @@ func (s *profileSums) addTotals(t *JobTotals, run *runValues) {
 	}
 }
 
-func (s *profileSums) addKnown(to *gathering, v float64) {
+func (s *profileSums) addKnown(to *values, v float64) {
 	if !math.IsNaN(v) {
-		to.add(s.keeper, v)
+		to.add(v)
 	}
 }
 
 // addWaves ranks a run's attempts by start and divides them into waves, each as
 // wide as the run's peak of concurrent attempts.
-func (s *profileSums) addWaves(to *[]gathering, run []timed) {
+func (s *profileSums) addWaves(to *[]values, run []timed) {
 	width := peak(run)
 	slices.SortStableFunc(run, func(a, b timed) int { return cmp.Compare(a.start, b.start) })
 	for i, a := range run {
 		w := i / width
 		for len(*to) <= w {
-			*to = append(*to, gathering{})
+			*to = append(*to, nil)
 		}
-		(*to)[w].add(s.keeper, a.seconds)
+		(*to)[w].add(a.seconds)
 	}
 }

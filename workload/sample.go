@@ -34,7 +34,7 @@ func NewSample(values []float64) Sample {
 	return s
 }
 
-func samples(lists []gathering) []Sample {
+func samples(lists []values) []Sample {
 	all := make([]Sample, len(lists))
 	for i := range lists {
 		all[i] = lists[i].sample()

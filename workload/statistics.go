@@ -3,12 +3,14 @@ package workload
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 func (s *profileSums) profile() *Profile {
 	p := &Profile{
 		Name: s.name, Runs: s.runs,
-		Maps: int(math.Round(s.maps.mean)), Reduces: int(math.Round(s.reduces.mean)),
+		Maps: int(math.Round(stat.Mean(s.maps, nil))), Reduces: int(math.Round(stat.Mean(s.reduces, nil))),
 		Data: s.data.statistics((*ratio).ofSums), TaskMeans: s.data.statistics((*ratio).mean),
 		MapInBytes: s.mapIn.sample(), MapInRecords: s.mapRecs.sample(),
 		ReduceInBytes: s.redIn.sample(), ReduceInRecords: s.redRecs.sample(),
@@ -32,7 +34,7 @@ func (s *profileSums) profile() *Profile {
 		},
 	}
 	for l := range p.TimeByLocality {
-		p.MapsByLocality[l] = s.locality[l].n
+		p.MapsByLocality[l] = len(s.locality[l])
 		p.TimeByLocality[l] = s.locality[l].sample()
 	}
 	if p.ReduceInBytes.Mean > 0 {
