@@ -7,7 +7,9 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/slotwave/slotwave/workload"
@@ -339,4 +341,49 @@ func (q WhatIf) Resized(nodes int) WhatIf {
 	}
 	c.Phases = nil
 	return q
+}
+
+// HeartbeatOf returns the heartbeat interval of a cluster of which n trackers are
+// known: the one that the cluster states, or that of the release.
+func (r *Release) HeartbeatOf(c *Cluster, n int) (time.Duration, error) {
+	interval, err := r.HeartbeatInterval(n, c.Conf)
+	if err == nil && c.Heartbeat > 0 {
+		interval = c.Heartbeat
+	}
+	return interval, err
+}
+
+// Lanes returns for each node the most containers that run there at once, as its memory
+// and the smallest container of a job allow.
+func (q *WhatIf) Lanes() []int {
+	const usual = 1024 // MiB: default of yarn.scheduler.minimum-allocation-mb
+	least, err := strconv.ParseInt(q.YARN.Properties["yarn.scheduler.minimum-allocation-mb"], 10, 64)
+	if err != nil || least <= 0 {
+		least = usual
+	}
+	smallest := int64(math.MaxInt64)
+	ask := func(r Resource, err error) {
+		if err == nil {
+			smallest = min(smallest, max(least, r.MemoryMiB))
+		}
+	}
+	r, err := FindRelease(q.Cluster.Hadoop)
+	for i := range q.Jobs {
+		j := &q.Jobs[i]
+		ask(AMSize(j.Conf))
+		for _, g := range j.Containers {
+			ask(Resource{MemoryMiB: g.MemoryMiB}, nil)
+		}
+		if j.Containers == nil && err == nil && r.YARN != nil {
+			ask(r.YARN.TaskSize(j.Conf, workload.Map))
+			if j.Reduces.Count > 0 {
+				ask(r.YARN.TaskSize(j.Conf, workload.Reduce))
+			}
+		}
+	}
+	lanes := make([]int, len(q.Cluster.Nodes))
+	for i := range lanes {
+		lanes[i] = int(min(workload.MostSlots, max(1, q.Cluster.Nodes[i].Resource.MemoryMiB/smallest)))
+	}
+	return lanes
 }

@@ -128,16 +128,6 @@ func ReleaseOf(conf workload.Conf) (string, bool) {
 	return version, err == nil && r.YARN == nil
 }
 
-// HeartbeatOf returns the heartbeat interval of a cluster of which n trackers are
-// known: the one that the cluster states, or that of the release.
-func (r *Release) HeartbeatOf(c *Cluster, n int) (time.Duration, error) {
-	interval, err := r.HeartbeatInterval(n, c.Conf)
-	if err == nil && c.Heartbeat > 0 {
-		interval = c.Heartbeat
-	}
-	return interval, err
-}
-
 // HeartbeatInterval returns the heartbeat interval of a cluster with n trackers
 // (JobTracker.getNextHeartbeatInterval).
 func (r *Release) HeartbeatInterval(n int, conf workload.Conf) (time.Duration, error) {

@@ -3,7 +3,6 @@ package model
 import (
 	"math"
 	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/slotwave/slotwave/workload"
@@ -97,39 +96,4 @@ func maxHeap(opts string) int64 {
 		return 0
 	}
 	return n >> 20
-}
-
-// Lanes returns for each node the most containers that run there at once, as its memory
-// and the smallest container of a job allow.
-func (q *WhatIf) Lanes() []int {
-	const usual = 1024 // MiB: default of yarn.scheduler.minimum-allocation-mb
-	least, err := strconv.ParseInt(q.YARN.Properties["yarn.scheduler.minimum-allocation-mb"], 10, 64)
-	if err != nil || least <= 0 {
-		least = usual
-	}
-	smallest := int64(math.MaxInt64)
-	ask := func(r Resource, err error) {
-		if err == nil {
-			smallest = min(smallest, max(least, r.MemoryMiB))
-		}
-	}
-	r, err := FindRelease(q.Cluster.Hadoop)
-	for i := range q.Jobs {
-		j := &q.Jobs[i]
-		ask(AMSize(j.Conf))
-		for _, g := range j.Containers {
-			ask(Resource{MemoryMiB: g.MemoryMiB}, nil)
-		}
-		if j.Containers == nil && err == nil && r.YARN != nil {
-			ask(r.YARN.TaskSize(j.Conf, workload.Map))
-			if j.Reduces.Count > 0 {
-				ask(r.YARN.TaskSize(j.Conf, workload.Reduce))
-			}
-		}
-	}
-	lanes := make([]int, len(q.Cluster.Nodes))
-	for i := range lanes {
-		lanes[i] = int(min(workload.MostSlots, max(1, q.Cluster.Nodes[i].Resource.MemoryMiB/smallest)))
-	}
-	return lanes
 }

@@ -177,3 +177,6 @@ func (t clusterTable) someSlots(c *model.Cluster) {
 		t.failf("map_slots", "%d slots on %d nodes: want at most %d in all", all, len(c.Nodes), allSlots)
 	}
 }
+
+// mostReplications is how often a point may be simulated.
+const mostReplications = 100_000

@@ -498,3 +498,20 @@ func (t *table) suggest(key string) string {
 	}
 	return ""
 }
+
+// inOrder asks for every key of a table, in order of lines.
+func inOrder(t *table) func(func(string, any) bool) {
+	keys := slices.SortedFunc(maps.Keys(t.values), func(a, b string) int {
+		if d := t.line(a) - t.line(b); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	return func(yield func(string, any) bool) {
+		for _, key := range keys {
+			if v, _ := t.ask(key); !yield(key, v) {
+				return
+			}
+		}
+	}
+}

@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -74,9 +72,6 @@ func (s *sampling) parts(key string) []float64 {
 	return parts
 }
 
-// mostReplications is how often a point may be simulated.
-const mostReplications = 100_000
-
 // maxLevels is how many values a factor may take.
 const maxLevels = 1_000_000
 
@@ -136,23 +131,6 @@ func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 	}
 	t.done()
 	return s, t.err()
-}
-
-// inOrder asks for every key of a table, in order of lines.
-func inOrder(t *table) func(func(string, any) bool) {
-	keys := slices.SortedFunc(maps.Keys(t.values), func(a, b string) int {
-		if d := t.line(a) - t.line(b); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	return func(yield func(string, any) bool) {
-		for _, key := range keys {
-			if v, _ := t.ask(key); !yield(key, v) {
-				return
-			}
-		}
-	}
 }
 
 // readPrecision reads "2 %" or 0.02.

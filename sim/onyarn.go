@@ -15,24 +15,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// OnYARN is what a run on YARN has done. Times of containers, applications and
-// attempts are from its start; those of what did not happen are yarn.None.
-type OnYARN struct {
-	Containers   []yarn.Row
-	Applications []yarn.ApplicationRecord // by job of the question
-	Jobs         []mrapp.JobRecord        // likewise; of the last ApplicationMaster
-	Attempts     []YARNAttempt            // of RunOnYARN only: Simulator has a recorder for them
-	Finished     []engine.Time            // by job: all its tasks have ended
-	Queues       []policy.Bounds
-}
-
-// YARNAttempt is an attempt of a MapReduce task.
-type YARNAttempt struct {
-	Job    int
-	Master int // attempt of the ApplicationMaster, from 1
-	mrapp.AttemptRecord
-}
-
 // yarnRun simulates one question on YARN.
 type yarnRun struct {
 	*run.Run

@@ -17,10 +17,13 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/jobtracker"
+	"github.com/slotwave/slotwave/sim/mrapp"
 	"github.com/slotwave/slotwave/sim/run"
+	"github.com/slotwave/slotwave/sim/yarn"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -134,4 +137,22 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 	}
 	m.Close(r.Now(), execute.Kill)
 	return r.Recorder.Prediction(), nil
+}
+
+// OnYARN is what a run on YARN has done. Times of containers, applications and
+// attempts are from its start; those of what did not happen are yarn.None.
+type OnYARN struct {
+	Containers   []yarn.Row
+	Applications []yarn.ApplicationRecord // by job of the question
+	Jobs         []mrapp.JobRecord        // likewise; of the last ApplicationMaster
+	Attempts     []YARNAttempt            // of RunOnYARN only: Simulator has a recorder for them
+	Finished     []engine.Time            // by job: all its tasks have ended
+	Queues       []policy.Bounds
+}
+
+// YARNAttempt is an attempt of a MapReduce task.
+type YARNAttempt struct {
+	Job    int
+	Master int // attempt of the ApplicationMaster, from 1
+	mrapp.AttemptRecord
 }

@@ -82,14 +82,6 @@ func (d *dataRatios) statistics(of func(*ratio) float64) DataStatistics {
 	return s
 }
 
-// values are those behind a Sample.
-type values []float64
-
-func (v *values) add(more ...float64) { *v = append(*v, more...) }
-
-// sample summarises the values, and sorts them.
-func (v values) sample() Sample { return NewSample(v) }
-
 // profileSums collects the sums of a profile.
 type profileSums struct {
 	name  string

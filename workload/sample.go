@@ -41,3 +41,11 @@ func samples(lists []values) []Sample {
 	}
 	return all
 }
+
+// values are those behind a Sample.
+type values []float64
+
+func (v *values) add(more ...float64) { *v = append(*v, more...) }
+
+// sample summarises the values, and sorts them.
+func (v values) sample() Sample { return NewSample(v) }

@@ -24,7 +24,7 @@ var recipes = []struct {
 }{
 	{"a scheduler", "scheduler/shortest.go", [][2]string{{"scheduler/scheduler.go", "}"}}},
 	{"a trace format", "workload/trace/toy.go", [][2]string{{"workload/trace/format.go", "}"}}},
-	{"an analytic model", "model/analytic/busy.go", [][2]string{{"model/analytic/models.go", "\tcrespModel,"}}},
+	{"an analytic model", "model/analytic/busy.go", [][2]string{{"model/analytic/table.go", "\tcrespModel,"}}},
 	{"a plot", "results/plot_waiting.go", [][2]string{{"results/plots.go", "}"}}},
 	{"a Hadoop property", "", [][2]string{
 		{"workload/properties.go", "}"},
@@ -37,7 +37,7 @@ var recipes = []struct {
 var tables = map[string]string{
 	"scheduler/scheduler.go":          "var policies = ",
 	"workload/trace/format.go":        "var formats = ",
-	"model/analytic/models.go":        "var Models = ",
+	"model/analytic/table.go":         "var Models = ",
 	"results/plots.go":                "var plots = ",
 	"workload/properties.go":          "var properties = ",
 	"sim/jobtracker/newjobtracker.go": "func (jt *JobTracker) checkedConf(",

@@ -201,3 +201,18 @@ func piecesToFill(tasks, slots int) int {
 	}
 	return slots / a
 }
+
+// expectedSeconds returns the expected time of one task.
+func expectedSeconds(d *workload.Durations, task int) float64 {
+	base := d.All
+	if len(d.Each) > 0 {
+		base = d.Each[task]
+	}
+	switch {
+	case d.Dist == nil:
+		return base.Seconds()
+	case len(d.Each) > 0 || d.All != 0:
+		return base.Seconds() * d.Dist.Mean()
+	}
+	return d.Dist.Mean()
+}

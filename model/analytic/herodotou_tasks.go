@@ -9,41 +9,6 @@ import (
 	"github.com/slotwave/slotwave/model/taskplan"
 )
 
-const mib = 1 << 20
-
-// HerodotouSpill is a map task from its output to the merged spill file: sizes
-// in bytes, times in ms.
-type HerodotouSpill struct {
-	MaxSerRecs      float64 `json:"tMaxSerRecs"` // records that fill the serialization part
-	MaxAccRecs      float64 `json:"tMaxAccRecs"` // and the accounting part
-	OutRecWidth     float64 `json:"tMapOutRecWidth"`
-	SpillBufferRecs float64 `json:"dSpillBufferRecs"` // one spill, before the combiner
-	SpillBufferSize float64 `json:"dSpillBufferSize"`
-	NumSpills       float64 `json:"dNumSpills"`
-	SpillFileRecs   float64 `json:"dSpillFileRecs"` // one spill, as written
-	SpillFileSize   float64 `json:"dSpillFileSize"`
-	CollectTime     float64 `json:"cCollectPhaseTime"`
-	SpillTime       float64 `json:"cSpillPhaseTime"`
-
-	FirstPass       float64 `json:"tNumSpillsFirstPass"`
-	IntermReads     float64 `json:"tNumSpillsIntermMerge"` // spills read before the final merge
-	MergePasses     float64 `json:"dNumMergePasses"`
-	FinalFiles      float64 `json:"tNumSpillsFinalMerge"`
-	CombineInMerge  bool    `json:"tUseCombInMerge"`
-	RecsSpilled     float64 `json:"dNumRecsSpilled"`
-	IntermDataSize  float64 `json:"tIntermDataSize"` // the map's final output
-	IntermDataRecs  float64 `json:"tIntermDataRecs"`
-	IntermMergeTime float64 `json:"tIntermMergeTime"`
-	FinalMergeTime  float64 `json:"tFinalMergeTime"`
-	MapMergeTime    float64 `json:"cMapMergePhaseTime"`
-
-	MapLocalWritten float64 `json:"dMapLocalBytesWritten"`
-	MapLocalRead    float64 `json:"dMapLocalBytesRead"`
-
-	CombineInRecs  float64 `json:"-"` // dCombineInRecs, 0 without a combiner
-	CombineOutRecs float64 `json:"-"`
-}
-
 // spill evaluates eq. 11-36.
 func (h *Herodotou) spill(m HerodotouMap, o HerodotouOptions) (HerodotouSpill, error) {
 	var s HerodotouSpill
@@ -135,30 +100,6 @@ func (h *Herodotou) sortDepth(recs float64, corrected bool) float64 {
 	return fit.Log2(ratio)
 }
 
-// HerodotouShuffle is the shuffle of a reduce task: sizes in bytes, times in ms.
-type HerodotouShuffle struct {
-	SegmentSize   float64 `json:"tSegmentComprSize"` // bytes from one map to one reduce
-	SegmentUncomp float64 `json:"tSegmentUncomprSize"`
-	SegmentRecs   float64 `json:"tSegmentRecs"`
-	ShuffleSize   float64 `json:"dShuffleSize"` // bytes that one reduce fetches
-	ShuffleRecs   float64 `json:"dShuffleRecs"`
-	BufferSize    float64 `json:"tShuffleBufferSize"`
-	InMemory      bool    `json:"tShuffleInMemory"` // case 1: segments go to memory
-
-	SegsPerFile float64 `json:"tNumSegInShuffleFile"`
-	FileSize    float64 `json:"tShuffleFileSize"`
-	FileRecs    float64 `json:"tShuffleFileRecs"`
-	Files       float64 `json:"tNumShuffleFiles"`
-	SegsInMem   float64 `json:"tNumSegmentsInMem"` // at the end of the shuffle
-	Merges      float64 `json:"tNumShuffleMerges"` // of F files on disk, during the shuffle
-	MergedSize  float64 `json:"tMergShufFileSize"` // one merged file
-	MergedRecs  float64 `json:"tMergShufFileRecs"`
-	Unmerged    float64 `json:"tNumUnmergShufFiles"`
-	InMemMerge  float64 `json:"tInMemMergeTime"`
-	OnDiskMerge float64 `json:"tOnDiskMergeTime"`
-	ShuffleTime float64 `json:"cShufflePhaseTime"`
-}
-
 // shuffle evaluates eq. 37-64.
 func (h *Herodotou) shuffle(m HerodotouSpill, o HerodotouOptions) HerodotouShuffle {
 	maps, reduces, factor := float64(h.Mappers), float64(h.Reducers), float64(h.SortFactor)
@@ -223,40 +164,6 @@ func (h *Herodotou) segmentsPerFile(s HerodotouShuffle) float64 {
 	}
 	// If a segment is far smaller than a byte, their number is not finite.
 	return math.Min(math.Max(1, n), input.MaxCount)
-}
-
-// HerodotouReduce is a reduce task after the shuffle: sizes in bytes, times in
-// ms.
-type HerodotouReduce struct {
-	FilesOnDisk     float64 `json:"tNumShufFilesOnDisk"`
-	Evicted         float64 `json:"tNumSegmentsEvicted"` // segments that must leave memory
-	RemainMem       float64 `json:"tNumSegmentsRemainMem"`
-	FilesFromMem    float64 `json:"tNumShufFilesFromMem"`
-	FromMemSize     float64 `json:"tShufFilesFromMemSize"` // one of them
-	Step1Size       float64 `json:"tStep1MergingSize"`
-	Step1Time       float64 `json:"cStep1Time"`
-	Step2Files      float64 `json:"tFilesToMergeStep2"`
-	Step2Reads      float64 `json:"tIntermMergeReads2"`
-	Step2Size       float64 `json:"tStep2MergingSize"`
-	Step2Recs       float64 `json:"tStep2MergingRecs"`
-	Step2Time       float64 `json:"cStep2Time"`
-	Step3Files      float64 `json:"tFilesToMergeStep3"`
-	Step3Reads      float64 `json:"tIntermMergeReads3"`
-	Step3Size       float64 `json:"tStep3MergingSize"`
-	Step3Time       float64 `json:"cStep3Time"`
-	ReduceMergeTime float64 `json:"cReduceMergePhaseTime"`
-
-	ReduceInBytes  float64 `json:"dReduceInBytes"`
-	ReduceInRecs   float64 `json:"dReduceInRecs"`
-	ReduceInGroups float64 `json:"dReduceInGroups"`
-	ReduceOutBytes float64 `json:"dReduceOutBytes"`
-	ReduceOutRecs  float64 `json:"dReduceOutRecs"`
-	FromDiskSize   float64 `json:"tInRedFromDiskSize"`
-	ReduceTime     float64 `json:"cReducePhaseTime"`
-	WriteTime      float64 `json:"cWritePhaseTime"`
-
-	ReduceLocalWritten float64 `json:"dReduceLocalBytesWritten"`
-	ReduceLocalRead    float64 `json:"dReduceLocalBytesRead"`
 }
 
 // reduce evaluates eq. 65-89.

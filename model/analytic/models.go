@@ -26,20 +26,6 @@ type Model struct {
 	New func(Knowledge) (model.Predictor, error)
 }
 
-// Models are the analytic models, sorted by name.
-var Models = []Model{
-	ariaModel,
-	crespModel,
-	herodotouModel,
-	literalModel,
-	hpModel,
-	ihpModel,
-	ihpLiteral,
-	ihpWaves,
-	wavesModel,
-	zhangModel,
-}
-
 // AccountsFor reports whether the model accounts for a cause of time in the
 // question. No model accounts for random draws of a simulation.
 func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
@@ -92,35 +78,33 @@ func (p Predictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	return a, err
 }
 
-// leastRuns is the smallest number of recorded runs that a model can learn from.
-const leastRuns = 2
-
-// Predictors returns all models with their knowledge. The error is that of a file
-// which a model cannot read, or of runs which no model can learn from.
-func Predictors(k Knowledge) ([]Predictor, error) {
-	reducing := 0
-	for i := range k.Runs {
-		if k.Runs[i].Profile.Reduces > 0 {
-			reducing++
-		}
-	}
-	if len(k.Runs) > 0 && reducing < leastRuns {
-		return nil, fmt.Errorf("models.history: %d recorded runs with reduces: want two or more", reducing)
-	}
-	var all []Predictor
-	for _, m := range Models {
-		p, err := m.New(k)
-		if err != nil {
-			return nil, err
-		}
-		if p != nil {
-			all = append(all, Predictor{m, p})
-		}
-	}
-	return all, nil
-}
-
 // knowsNothing returns New for a model that needs only the question.
 func knowsNothing(p model.Predictor) func(Knowledge) (model.Predictor, error) {
 	return func(Knowledge) (model.Predictor, error) { return p, nil }
 }
+
+// RecordedRun is a finished run of a job, from which models learn.
+type RecordedRun struct {
+	Profile     AriaProfile
+	Data        float64 // bytes of map output, as they were fetched
+	Time        float64 // seconds from submission to finish
+	Outside     float64 // the part of Time before the first map and after the last task, seconds
+	MapStage    float64 // seconds from the first map to the end of the last one
+	MapSlots    int     // most maps at a time
+	ReduceSlots int     // most reduces at a time
+}
+
+// SmallRun is what a finished run of a job shows of the work of its tasks. It
+// corrects the platform model for what its benchmarks do not have: records of
+// another width, and the work of combiners.
+type SmallRun struct {
+	maps, reduces       int
+	mapMS, reduceMS     float64 // mean work of a task: without start, waits and commit
+	blockMB, blockRecs  float64 // mean input of a map
+	longestMB, longestN float64 // longest input of a map, MiB and records
+	spillMS, spillRecs  float64 // mean time that a map waits for its spills, and records of a spill
+	spread              taskSpread
+}
+
+// taskSpread is the standard deviation of the times of tasks, seconds.
+type taskSpread struct{ maps, reduces float64 }

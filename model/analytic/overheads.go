@@ -14,9 +14,6 @@ const childPoll = 1.0
 // protocolTimes are what the protocol between tasks adds to a job, seconds.
 type protocolTimes struct{ mapEnd, end float64 }
 
-// taskSpread is the standard deviation of the times of tasks, seconds.
-type taskSpread struct{ maps, reduces float64 }
-
 // protocol returns what heartbeats, the start of tasks, completion events, commits,
 // and the set-up and clean-up of the job add to waves of tasks of the same times.
 // Nothing is added on the ideal cluster. The spread of tasks decides which heartbeat

@@ -8,17 +8,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// RecordedRun is a finished run of a job, from which models learn.
-type RecordedRun struct {
-	Profile     AriaProfile
-	Data        float64 // bytes of map output, as they were fetched
-	Time        float64 // seconds from submission to finish
-	Outside     float64 // the part of Time before the first map and after the last task, seconds
-	MapStage    float64 // seconds from the first map to the end of the last one
-	MapSlots    int     // most maps at a time
-	ReduceSlots int     // most reduces at a time
-}
-
 // RecordRun takes the measurements of a run from its attempts.
 func RecordRun(attempts []workload.Attempt, submit, finish time.Duration) (RecordedRun, error) {
 	p, err := ExtractAria(attempts)

@@ -188,21 +188,6 @@ func (g *capacity) playWaves(j *workload.Job, slowstart float64) (mapEnd, end fl
 	return mapEnd, end, nil
 }
 
-// expectedSeconds returns the expected time of one task.
-func expectedSeconds(d *workload.Durations, task int) float64 {
-	base := d.All
-	if len(d.Each) > 0 {
-		base = d.Each[task]
-	}
-	switch {
-	case d.Dist == nil:
-		return base.Seconds()
-	case len(d.Each) > 0 || d.All != 0:
-		return base.Seconds() * d.Dist.Mean()
-	}
-	return d.Dist.Mean()
-}
-
 func unknownWaveJob() WaveJob {
 	nan := math.NaN()
 	return WaveJob{Shuffle: nan, Sort: nan, Reduce: nan, Slowstart: nan}

@@ -9,18 +9,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// SmallRun is what a finished run of a job shows of the work of its tasks. It
-// corrects the platform model for what its benchmarks do not have: records of
-// another width, and the work of combiners.
-type SmallRun struct {
-	maps, reduces       int
-	mapMS, reduceMS     float64 // mean work of a task: without start, waits and commit
-	blockMB, blockRecs  float64 // mean input of a map
-	longestMB, longestN float64 // longest input of a map, MiB and records
-	spillMS, spillRecs  float64 // mean time that a map waits for its spills, and records of a spill
-	spread              taskSpread
-}
-
 // SmallRunOf takes the work of tasks from the attempts of a run. The phases of its
 // tasks must be recorded.
 func SmallRunOf(attempts []workload.Attempt) (SmallRun, error) {

@@ -1,16 +1,11 @@
 package fit
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 )
-
-// ErrNotConverged says that reweighting did not settle; redescending weight
-// functions can cycle.
-var ErrNotConverged = errors.New("the robust fit did not converge")
 
 const (
 	maxRounds = 500
@@ -320,3 +315,22 @@ func Select(v []float64, k int) float64 {
 	}
 	return v[k]
 }
+
+// levelsAlong fills level with the height of a line at each x.
+func levelsAlong(l Line, x, level []float64) {
+	mean := 0.0
+	for i, v := range x {
+		level[i] = math.Abs(l.At(v))
+		mean += level[i] / float64(len(x))
+	}
+	if mean == 0 {
+		mean = 1
+	}
+	for i, v := range level {
+		level[i] = math.Max(v, smallestPart*mean)
+	}
+}
+
+// smallestPart is a lower limit on the level of a row, as a fraction of the mean
+// level: times near 0 must not decide a fit.
+const smallestPart = 0.01

@@ -104,21 +104,23 @@ func Proportional(x, y []float64) bool {
 	return err == nil && growth.B > 0.5
 }
 
-// smallestPart is a lower limit on the level of a row, as a fraction of the mean
-// level: times near 0 must not decide a fit.
-const smallestPart = 0.01
-
-// levelsAlong fills level with the height of a line at each x.
-func levelsAlong(l Line, x, level []float64) {
-	mean := 0.0
-	for i, v := range x {
-		level[i] = math.Abs(l.At(v))
-		mean += level[i] / float64(len(x))
+// byX returns the rows in the order of x.
+func byX(x, y []float64) (sortedX, sortedY []float64) {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
 	}
-	if mean == 0 {
-		mean = 1
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case x[a] < x[b]:
+			return -1
+		case x[a] > x[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range order {
+		sortedX, sortedY = append(sortedX, x[i]), append(sortedY, y[i])
 	}
-	for i, v := range level {
-		level[i] = math.Max(v, smallestPart*mean)
-	}
+	return sortedX, sortedY
 }

@@ -149,27 +149,6 @@ func checkSegment(x, y []float64, o SegmentOptions) error {
 	return checkRows(x, y)
 }
 
-// byX returns the rows in the order of x.
-func byX(x, y []float64) (sortedX, sortedY []float64) {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
-	for _, i := range order {
-		sortedX, sortedY = append(sortedX, x[i]), append(sortedY, y[i])
-	}
-	return sortedX, sortedY
-}
-
 // rows are in the order of x, with the weight of each.
 type rows struct{ x, y, w []float64 }
 

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -253,3 +254,7 @@ func solveFree(x [][]float64, y []float64, free []bool) ([]float64, error) {
 	}
 	return beta, nil
 }
+
+// ErrNotConverged says that reweighting did not settle; redescending weight
+// functions can cycle.
+var ErrNotConverged = errors.New("the robust fit did not converge")

@@ -131,3 +131,10 @@ func finite(path string, v reflect.Value) error {
 	}
 	return nil
 }
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

@@ -285,10 +285,3 @@ func (c *Check) assignStruct(path string, o object, to reflect.Value, partial bo
 		}
 	}
 }
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}

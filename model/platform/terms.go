@@ -122,3 +122,5 @@ func reduceWork(v map[string]float64) Work {
 // inBackground returns the part of a reduce's data that is merged to disk in the
 // background. On average the outputs left in memory are half of one merge.
 func inBackground(v map[string]float64) float64 { return v["inmem_merges"] / (v["inmem_merges"] + 0.5) }
+
+const mib = 1 << 20

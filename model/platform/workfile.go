@@ -10,8 +10,6 @@ import (
 	"strconv"
 )
 
-const mib = 1 << 20
-
 // WorkProfile holds the measured tasks of each phase.
 type WorkProfile map[string][]WorkRow
 

@@ -213,20 +213,6 @@ func (m PhaseModel) At(mb float64) float64 {
 	return math.Max(0, m.Line.At(mb))
 }
 
-// Model is the fitted platform model, in the order of Phases.
-type Model struct {
-	Read, Collect, Spill, Merge, Shuffle, Write PhaseModel
-
-	// Terms are the times of phases by the work of tasks, where they are fitted. They
-	// replace the lines where the work is known.
-	Terms map[string]WorkModel
-}
-
-// Phase implements model.Fitted.
-func (m *Model) Phase(phase string, mb float64) float64 {
-	return [...]*PhaseModel{&m.Read, &m.Collect, &m.Spill, &m.Merge, &m.Shuffle, &m.Write}[slices.Index(Phases[:], phase)].At(mb)
-}
-
 // PhaseFit is the fit of one phase.
 type PhaseFit struct {
 	Phase        string
@@ -265,37 +251,6 @@ func (o FitOptions) withDefaults() FitOptions {
 	}
 	o.Segment.SetAside = true
 	return o
-}
-
-// Fit fits every phase of a profile: one robust line, or two if the phase may have
-// two and its rows without gross outliers support them. Each piece is fitted
-// robustly and separately. It returns the platform and the fits of all phases in
-// the order of the profile.
-func Fit(p Profile, o FitOptions) (Model, []PhaseFit, error) {
-	o = o.withDefaults()
-	var fits []PhaseFit
-	var c input.Check
-	for _, phase := range p {
-		f, err := fitRequested(phase.Rows, o, slices.Contains(o.TwoLines, phase.Phase))
-		if err != nil {
-			c.Fail(phase.Phase, "%v", err)
-		}
-		f.Phase = phase.Phase
-		fits = append(fits, f)
-	}
-	var all Model
-	for i, model := range []*PhaseModel{&all.Read, &all.Collect, &all.Spill, &all.Merge, &all.Shuffle, &all.Write} {
-		n := slices.IndexFunc(fits, func(f PhaseFit) bool { return f.Phase == Phases[i] })
-		if n < 0 {
-			c.Fail(Phases[i], "no rows of this phase")
-			continue
-		}
-		*model = fits[n].Model
-	}
-	if err := c.Err(); err != nil {
-		return Model{}, nil, err
-	}
-	return all, fits, nil
 }
 
 // mostLost is the part of the time of all rows that a fit may lose.

@@ -4,12 +4,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// MapFlow is the input and the output of one map, before the combiner.
-type MapFlow struct {
-	InStored, InBytes, InRecords float64 // bytes of the split as stored, and uncompressed
-	OutBytes, OutRecords         float64 // serialised keys and values
-}
-
 // MapFlow returns the flow of a map over a split of the given stored bytes
 // (Herodotou, CS-2011-05, eq. 2, 3, 6, 7).
 func (d *Data) MapFlow(split float64) MapFlow {

@@ -372,3 +372,9 @@ func checkFinite(name string, values ...float64) error {
 	}
 	return nil
 }
+
+// MapFlow is the input and the output of one map, before the combiner.
+type MapFlow struct {
+	InStored, InBytes, InRecords float64 // bytes of the split as stored, and uncompressed
+	OutBytes, OutRecords         float64 // serialised keys and values
+}

@@ -5,8 +5,6 @@ import (
 	"math"
 )
 
-const mib = 1 << 20
-
 // AccountingBytes is the size of one record's entry in the accounting part of the
 // sort buffer (MapTask.MapOutputBuffer.RECSIZE).
 const AccountingBytes = 16

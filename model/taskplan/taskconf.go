@@ -137,3 +137,5 @@ func (c *Conf) Check() error {
 	}
 	return check.Err()
 }
+
+const mib = 1 << 20

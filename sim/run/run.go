@@ -13,10 +13,12 @@ package run
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/execute"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Run is one question on its way to an answer.
@@ -73,4 +75,49 @@ func (r *Run) Unfinished() (names []string) {
 		}
 	}
 	return names
+}
+
+// never marks an instant in an outcome that did not happen.
+const never = time.Duration(-1)
+
+// Recorder keeps the outcomes of jobs, and passes on each attempt that has
+// ended.
+type Recorder struct {
+	run      *Run
+	to       model.Recorder // may be nil
+	outcomes []model.JobOutcome
+	hosts    []hostName // by node
+	row      workload.Attempt
+}
+
+func newRecorder(r *Run, to model.Recorder) Recorder {
+	return Recorder{run: r, to: to, outcomes: make([]model.JobOutcome, len(r.Question.Jobs)), hosts: hostNames(&r.Question.Cluster)}
+}
+
+// hostName is the name of a node and of its rack.
+type hostName struct{ node, rack string }
+
+// hostNames lists the names of the cluster's nodes.
+func hostNames(c *model.Cluster) []hostName {
+	names := make([]hostName, len(c.Nodes))
+	for i := range names {
+		names[i].node = c.Nodes[i].Name
+		if len(c.Racks) > 0 {
+			names[i].rack = c.Racks[c.Nodes[i].Rack]
+		}
+	}
+	return names
+}
+
+// Submissions holds the future jobs, and those whose initialisation or whose end
+// is recorded.
+type Submissions struct {
+	eng         *engine.Engine
+	jobs        []workload.Job
+	Submitted   int     // so far
+	inits       []int32 // jobs, in the order of their recorded initialisation
+	ends        []int32 // jobs, in the order of the recorded orders to end
+	submitTimer engine.Timer
+	initTimer   engine.Timer
+	endTimer    engine.Timer
 }

@@ -9,19 +9,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Submissions holds the future jobs, and those whose initialisation or whose end
-// is recorded.
-type Submissions struct {
-	eng         *engine.Engine
-	jobs        []workload.Job
-	Submitted   int     // so far
-	inits       []int32 // jobs, in the order of their recorded initialisation
-	ends        []int32 // jobs, in the order of the recorded orders to end
-	submitTimer engine.Timer
-	initTimer   engine.Timer
-	endTimer    engine.Timer
-}
-
 // Open sets the first calls of submit and of repeat, which initialises and ends
 // jobs.
 func (s *Submissions) Open(r *Run, submit, repeat func(int32)) error {

@@ -6,57 +6,6 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// mostTrunks is the largest number of trunks of a route. A flow over more of
-// them, as a block written to many racks, passes each like any other link.
-const mostTrunks = 4
-
-// manyFlows is the usual number of flows from which on routes save time: with fewer
-// it is quicker to inform each flow.
-const manyFlows = 100
-
-type trunks [mostTrunks]*Link
-
-// A route holds the flows that pass the same trunks. To a trunk they are one
-// flow, except those that other links limit to less. To these other links the
-// trunks of a route are one link, whose level is the lowest of the trunks.
-//
-// A change of the level is passed on to the flows only when it can change the limit
-// of one of them.
-type route struct {
-	clock   // of the flows that a trunk limits
-	net     *Network
-	trunks  []*Link
-	legs    []int32   // index among the legs of each trunk, while there are flows
-	members []member  // those that other links limit come first
-	loads   []float64 // by member and trunk
-	bound   int       // members that other links limit
-	changes int       // of the sums of the legs, since they were added up
-
-	level     float64
-	low, high float64 // between these the level concerns the trunks only
-	rerated   bool    // the clock must get the level
-}
-
-// member is a flow of a route.
-type member struct {
-	flow    *Flow
-	limit   float64 // by its cap and links that are not trunks
-	counted bool    // the limit is known, and the sums of the legs include it
-}
-
-// leg is the use of a trunk by a route.
-type leg struct {
-	route *route
-	at    int32   // index of the trunk on the route
-	limit float64 // lowest level of the other trunks
-	asks  float64 // what the flows take at the level of the trunk
-
-	free      float64 // load of the members that a trunk limits
-	bound     float64 // what the others take
-	boundLoad float64
-	boundMost float64 // no limit of theirs is above this
-}
-
 func (n *Network) routeOver(key trunks, count int) *route {
 	r := n.routes[key]
 	if r != nil {

@@ -1,14 +1,5 @@
 package station
 
-// unsolved is a heap of links by level, because low levels limit high ones. A
-// link keeps its level while it waits here.
-type unsolved []waiting
-
-type waiting struct {
-	level float64
-	link  *Link
-}
-
 func (q *unsolved) add(l *Link) {
 	*q = append(*q, waiting{})
 	h, i := *q, len(*q)-1
