@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -204,19 +203,6 @@ type Program struct {
 	// CV is the coefficient of variation of the time that maps, and reduces, of equal
 	// work take on a core.
 	CV [2]float64
-}
-
-// Misfits returns the recorded time of each job relative to the simulated, as the
-// calibration of its program left it, by the id of the job; 1: not known.
-func (q *WhatIf) Misfits() map[string]float64 {
-	programs, of := map[string]float64{}, map[string]float64{}
-	for i := range q.Programs {
-		programs[q.Programs[i].Name] = q.Programs[i].Misfit
-	}
-	for i := range q.Jobs {
-		of[q.Jobs[i].ID] = cmp.Or(programs[q.Jobs[i].Program], 1)
-	}
-	return of
 }
 
 // Planner returns the planner of a program's tasks alone on a machine: one stream

@@ -5,6 +5,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -386,4 +387,17 @@ func (q *WhatIf) Lanes() []int {
 		lanes[i] = int(min(workload.MostSlots, max(1, q.Cluster.Nodes[i].Resource.MemoryMiB/smallest)))
 	}
 	return lanes
+}
+
+// Misfits returns the recorded time of each job relative to the simulated, as the
+// calibration of its program left it, by the id of the job; 1: not known.
+func (q *WhatIf) Misfits() map[string]float64 {
+	programs, of := map[string]float64{}, map[string]float64{}
+	for i := range q.Programs {
+		programs[q.Programs[i].Name] = q.Programs[i].Misfit
+	}
+	for i := range q.Jobs {
+		of[q.Jobs[i].ID] = cmp.Or(programs[q.Jobs[i].Program], 1)
+	}
+	return of
 }
