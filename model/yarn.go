@@ -1,10 +1,12 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"time"
 
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -68,6 +70,37 @@ func (r *YARNRelease) TaskSize(conf workload.Conf, kind workload.Kind) (Resource
 		}
 	}
 	return containerSize(conf, of+".memory.mb", of+".cpu.vcores", usual)
+}
+
+// TaskConf reads the configuration of a job's tasks. From 3.0 on a task that states no
+// heap has mapreduce.job.heap.memory-mb.ratio of its container's memory
+// (JobConf.getTaskJavaOpts).
+func (r *Release) TaskConf(conf workload.Conf) (taskplan.Conf, error) {
+	if r.YARN == nil {
+		return taskplan.ReadConf(conf)
+	}
+	if r.YARN.SizeOfHeaps {
+		var heaps workload.Conf
+		ratio, err := conf.Float("mapreduce.job.heap.memory-mb.ratio", 0.8)
+		if err != nil {
+			return taskplan.Conf{}, err
+		}
+		for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
+			size, err := r.YARN.TaskSize(conf, kind)
+			if err != nil {
+				return taskplan.Conf{}, err
+			}
+			key := "mapreduce." + kind.String() + ".java.opts"
+			opts := conf.String(key, conf.String("mapred.child.java.opts", ""))
+			if ratio > 0 && maxHeap(opts) <= 0 {
+				heaps.Set(key, fmt.Sprintf("%s -Xmx%dm", opts, int64(ratio*float64(size.MemoryMiB))))
+			}
+		}
+		conf = conf.Over(heaps)
+	}
+	c, err := taskplan.ReadConf(conf)
+	c.MRv2 = true
+	return c, err
 }
 
 func containerSize(conf workload.Conf, memory, vcores string, usual int64) (Resource, error) {

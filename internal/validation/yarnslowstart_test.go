@@ -17,7 +17,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// slowstartRuns are the recorded runs of TeraSort with one slowstart: values by
+// slowstartRuns are the recorded runs of a program with one slowstart: values by
 // column.
 type slowstartRuns map[string][]float64
 
@@ -31,7 +31,7 @@ func (r slowstartRuns) mean(column string) float64 {
 
 var slowstarts = []string{"0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.8", "0.9", "1.0"}
 
-func readSlowstarts(t *testing.T) map[string]slowstartRuns {
+func readSlowstarts(t *testing.T, program string) map[string]slowstartRuns {
 	t.Helper()
 	f, err := os.Open(shared(t, "data/yarn-slowstart/runs.tsv"))
 	if err != nil {
@@ -50,7 +50,7 @@ func readSlowstarts(t *testing.T) map[string]slowstartRuns {
 		for i, name := range rows[0] {
 			value[name] = row[i]
 		}
-		if value["workload"] != "TeraSort" {
+		if value["workload"] != program {
 			continue
 		}
 		r := all[value["slowstart"]]
@@ -67,36 +67,24 @@ func readSlowstarts(t *testing.T) map[string]slowstartRuns {
 	return all
 }
 
-// yarn is the cluster and its job: eleven containers, as the application master
-// has the twelfth. Nothing is known of the machines but their four virtual
+// yarn is the cluster and its job: four nodes of three containers, one of which the
+// ApplicationMaster has. Nothing is known of the machines but their four virtual
 // processors and the memory of containers.
 const yarn = `
-fidelity = "device"
+fidelity = "phase"
 [cluster]
-hadoop = "0.21.0"
-heartbeat = "1s"
+hadoop = "3.4.1"
+nodes = 4
+memory = "6 GiB"
+vcores = 4
 platform = "vm.toml"
-shared_slots = true
-[[cluster.group]]
-name = "worker"
-count = 3
-map_slots = 3
-reduce_slots = 0
-[[cluster.group]]
-name = "master"
-map_slots = 2
-reduce_slots = 0
-[cluster.costs]
-setup = "0s"
-[scheduler]
-name = "fifo"
 [conf]
 "dfs.block.size" = "64m"
-"io.sort.record.percent" = 0.14
-"mapred.child.java.opts" = "-Xmx1638m"
+"yarn.app.mapreduce.am.resource.mb" = 2048
+"mapreduce.map.memory.mb" = 2048
+"mapreduce.reduce.memory.mb" = 2048
 [[job]]
-name = "terasort"
-profile = "terasort"
+name = "sort"
 input = 1073741800
 maps = 16
 reduces = 4
@@ -106,14 +94,11 @@ reduces = 4
 
 const yarnPlatform = `
 source = ["four virtual processors of a cloud; 6 GB of containers"]
-assumed = ["cores: two, with two threads each", "memory: what containers leave", "dirty: a fifth of memory, as Linux has it", "overlap: Linux reads ahead and writes behind", "page_cache: Linux", "disk.read_mb: a volume of a cloud", "disk.write_mb: likewise", "nic_mb: 1 Gbit/s"]
-cores = 2
-smt = [1, 1.3]
+assumed = ["cores: the virtual processors", "memory: what containers leave", "overlap: Linux reads ahead and writes behind", "disk.read_mb: a volume of a cloud", "disk.write_mb: likewise", "nic_mb: 1 Gbit/s"]
+cores = 4
 speed = 0.6
 memory = "8g"
-dirty = "1600m"
 overlap = true
-page_cache = true
 nic_mb = 125
 [[disk]]
 read_mb = 150
@@ -130,28 +115,31 @@ type yarnRun struct {
 	mapAvg, shuffle, merge, reduce float64
 }
 
-// yarn counts the times of an attempt from the start of its container.
+// yarn counts the times of an attempt from the start of its container, as histories of
+// MRv2 do.
 func (r *taskRun) yarn(q *model.WhatIf) *yarnRun {
 	y, began := &yarnRun{first: math.Inf(1)}, math.Inf(1)
 	for i := range r.attempts {
 		if a := &r.attempts[i]; a.Kind == workload.Map {
-			began = math.Min(began, a.Runnable.Seconds())
+			began = math.Min(began, (a.Runnable - q.Cluster.Costs.Setup).Seconds())
 		}
 	}
 	for i := range r.attempts {
 		a := &r.attempts[i]
-		from := (a.Start + q.Cluster.Costs.Launch - q.Cluster.Machines[0].JVMStart).Seconds()
-		took, finish := a.Finish.Seconds()-from, a.Finish.Seconds()-began
+		if a.State != workload.Succeeded {
+			continue
+		}
+		from, took := a.Start.Seconds()-began, (a.Finish - a.Start).Seconds()
 		switch a.Kind {
 		case workload.Map:
-			y.maps = math.Max(y.maps, finish)
+			y.maps = math.Max(y.maps, from+took)
 			y.mapAvg += took / float64(q.Jobs[0].Maps.Count)
 		case workload.Reduce:
 			n := float64(q.Jobs[0].Reduces.Count)
 			merge := a.Phases[workload.PhaseMerge].Seconds()
 			reduce := (a.Phases[workload.PhaseReduce] + a.Phases[workload.PhaseWrite] + a.Phases[workload.PhaseCommit]).Seconds()
-			y.first = math.Min(y.first, from-began)
-			y.elapsed = math.Max(y.elapsed, finish)
+			y.first = math.Min(y.first, from)
+			y.elapsed = math.Max(y.elapsed, from+took)
 			y.shuffle += (took - merge - reduce) / n
 			y.merge += merge / n
 			y.reduce += reduce / n
@@ -176,80 +164,126 @@ func yarnProfile(mapAvg, shuffle, merge, reduce float64) platform.Profile {
 	return p
 }
 
-// TeraSort on YARN over slowstart: from what the tasks took at slowstart 1.0,
-// all other runs.
+// yarnMeans are those of a question with several seeds.
+func yarnMeans(t *testing.T, q model.WhatIf) *yarnRun {
+	t.Helper()
+	const seeds = 40
+	sum := &yarnRun{}
+	for seed := range uint64(seeds) {
+		q.Seed = seed
+		r, err := runTasks(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := r.yarn(&q)
+		for _, v := range []struct {
+			to   *float64
+			more float64
+		}{
+			{&sum.maps, one.maps}, {&sum.first, one.first}, {&sum.elapsed, one.elapsed}, {&sum.mapAvg, one.mapAvg},
+			{&sum.shuffle, one.shuffle}, {&sum.merge, one.merge}, {&sum.reduce, one.reduce},
+		} {
+			*v.to += v.more / seeds
+		}
+	}
+	return sum
+}
+
+// TeraSort and WordCount on YARN over slowstart at fidelity phase. Slowstart 1.0 alone
+// gives the parameters: what its tasks took on average the rates and costs, its last map
+// the spread of maps, and its end the spread of reduces. All other settings follow.
 func TestYarnSlowstart(t *testing.T) {
-	recorded := readSlowstarts(t)
-	known := recorded["1.0"]
 	folder := t.TempDir()
 	for name, text := range map[string]string{"vm.toml": yarnPlatform, "yarn.toml": yarn} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	question := func(slowstart string) model.WhatIf {
-		f, err := scenarios.Open(filepath.Join(folder, "yarn.toml"), `conf."mapred.reduce.slowstart.completed.maps"=`+slowstart)
-		if err != nil {
-			t.Fatal(err)
+	var b strings.Builder
+	b.WriteString("| program | slowstart | first reduce starts: measured s | simulated s | last map ends: measured s | last map simulated s | job: measured s (runs) | job simulated s | difference |\n|---|---|---|---|---|---|---|---|---|\n")
+	var worst [3]float64
+	missed := 0
+	for _, program := range []string{"TeraSort", "WordCount"} {
+		question := func(slowstart string) model.WhatIf {
+			f, err := scenarios.Open(filepath.Join(folder, "yarn.toml"),
+				`conf."mapreduce.job.reduce.slowstart.completedmaps"=`+slowstart, "job.0.profile="+strings.ToLower(program))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := f.Scenario(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s.Runs[0].Question
 		}
-		s, err := f.Scenario(1)
-		if err != nil {
-			t.Fatal(err)
+		recorded := readSlowstarts(t, program)
+		at := slowstartModel(t, recorded["1.0"], question)
+		for _, slowstart := range slowstarts {
+			r, y := recorded[slowstart], at(slowstart)
+			off := [3]float64{y.first/r.mean("first_reduce_start_time") - 1, y.maps/r.mean("map_completion_time") - 1, y.elapsed/r.mean("elapsed_s") - 1}
+			fmt.Fprintf(&b, "| %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f (%.1f to %.1f) | %.1f | %+.1f %% |\n", program, slowstart,
+				r.mean("first_reduce_start_time"), y.first, r.mean("map_completion_time"), y.maps,
+				r.mean("elapsed_s"), slices.Min(r["elapsed_s"]), slices.Max(r["elapsed_s"]), y.elapsed, 100*off[2])
+			for i := range off {
+				worst[i] = max(worst[i], math.Abs(off[i]))
+				if math.Abs(off[i]) > 0.1 {
+					missed++
+				}
+			}
 		}
-		return s.Runs[0].Question
 	}
-	run := func(q model.WhatIf) *yarnRun {
-		r, err := runTasks(q)
-		if err != nil {
-			t.Fatal(err)
+	fmt.Fprintf(&b, "\nWorst: first reduce %.1f %%, last map %.1f %%, job %.1f %%; %d of 54 figures **miss** by more than 10 %%.\n", 100*worst[0], 100*worst[1], 100*worst[2], missed)
+	for i, most := range []float64{0.3, 0.12, 0.12} {
+		if worst[i] > most {
+			t.Errorf("worst of first reduce, last map and job: %v, want at most 0.3, 0.12, 0.12", worst)
 		}
-		return r.yarn(&q)
 	}
-	// From the last map to the first reduce pass a wait for the master's heartbeat
-	// and one for a node's, half a second each, and the start of the container.
-	const beats = 1.0
+	evidence.Compare(t, "yarn-slowstart", b.String(), *update)
+}
+
+// slowstartModel finds the parameters from the recorded runs with slowstart 1.0 and
+// returns what they give at another one.
+func slowstartModel(t *testing.T, known slowstartRuns, question func(string) model.WhatIf) func(string) *yarnRun {
+	t.Helper()
 	q := question("1.0")
-	start := q.Cluster.Machines[0]
-	q.Cluster.Costs.Launch = start.JVMStart + workload.Seconds(known.mean("first_reduce_start_time")-known.mean("map_completion_time")-beats)
 	measured := yarnProfile(known.mean("avg_map_time"), known.mean("avg_shuffle_time"), known.mean("avg_merge_time"), known.mean("avg_reduce_time"))
-	found, err := platform.Calibrate(measured, start, true, func(m model.Machine) (platform.Profile, error) {
+	found, err := platform.Calibrate(measured, q.Cluster.Machines[0], false, func(m model.Machine) (platform.Profile, error) {
 		q := q
 		q.Cluster.Machines = []model.Machine{m}
-		return run(q).profile(), nil
+		r, err := runTasks(q)
+		if err != nil {
+			return nil, err
+		}
+		return r.yarn(&q).profile(), nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Log(calibrated(t, &found))
-	var b strings.Builder
-	b.WriteString("| slowstart | first reduce starts: measured s | simulated s | last map ends: measured s | last map simulated s | job: measured s (runs) | job simulated s | difference |\n|---|---|---|---|---|---|---|---|\n")
-	worst, steps := 0.0, map[string]*yarnRun{}
-	for _, slowstart := range slowstarts {
+	var cv [2]float64
+	at := func(slowstart string) *yarnRun {
 		p := question(slowstart)
-		p.Cluster.Machines, p.Cluster.Costs = []model.Machine{found.Machine}, q.Cluster.Costs
-		r, y := recorded[slowstart], run(p)
-		off := y.elapsed/r.mean("elapsed_s") - 1
-		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %.1f | %.1f | %.1f (%.1f to %.1f) | %.1f | %+.1f %% |\n", slowstart,
-			r.mean("first_reduce_start_time"), y.first, r.mean("map_completion_time"), y.maps,
-			r.mean("elapsed_s"), slices.Min(r["elapsed_s"]), slices.Max(r["elapsed_s"]), y.elapsed, 100*off)
-		if math.Abs(off) > 0.12 {
-			t.Errorf("slowstart %s: %.1f s, want %.1f within 12 %%", slowstart, y.elapsed, r.mean("elapsed_s"))
-		}
-		worst, steps[slowstart] = math.Max(worst, math.Abs(off)), y
+		p.Cluster.Machines = []model.Machine{found.Machine}
+		p.Programs[0].CV = cv
+		return yarnMeans(t, p)
 	}
-	fmt.Fprintf(&b, "\nWorst %.1f %%.\n", 100*worst)
-	t.Logf("tasks at slowstart 1.0, to which rates and costs were fitted: maps %.1f s (measured %.1f), shuffle %.1f (%.1f), merge %.1f (%.1f), reduce %.1f (%.1f)",
-		steps["1.0"].mapAvg, known.mean("avg_map_time"), steps["1.0"].shuffle, known.mean("avg_shuffle_time"),
-		steps["1.0"].merge, known.mean("avg_merge_time"), steps["1.0"].reduce, known.mean("avg_reduce_time"))
-	// Up to 0.5 reduces start with the second wave of maps, from 0.7 on when it
-	// ends; and no job is shorter than one that starts them earlier.
-	if early, late := steps["0.5"], steps["0.7"]; early.first > steps["1.0"].maps-10 || late.first < early.first+6 {
-		t.Errorf("first reduces start at %.1f s with slowstart 0.5 and at %.1f s with 0.7: want a wave of maps between", early.first, late.first)
-	}
-	for i, slowstart := range slowstarts[1:] {
-		if before := steps[slowstarts[i]]; steps[slowstart].elapsed < before.elapsed {
-			t.Errorf("slowstart %s: %.1f s, with %s %.1f", slowstart, steps[slowstart].elapsed, slowstarts[i], before.elapsed)
+	spread := func(kind workload.Kind, of func(*yarnRun) float64, want float64) {
+		low, high := 0.0, 1.0
+		for range 10 {
+			cv[kind] = (low + high) / 2
+			if of(at("1.0")) < want {
+				low = cv[kind]
+			} else {
+				high = cv[kind]
+			}
 		}
 	}
-	evidence.Compare(t, "yarn-slowstart", b.String(), *update)
+	spread(workload.Map, func(y *yarnRun) float64 { return y.maps }, known.mean("map_completion_time"))
+	spread(workload.Reduce, func(y *yarnRun) float64 { return y.elapsed }, known.mean("elapsed_s"))
+	y := at("1.0")
+	t.Logf("coefficients of variation of work on cores: maps %.2f, reduces %.2f", cv[workload.Map], cv[workload.Reduce])
+	t.Logf("tasks at slowstart 1.0: maps %.1f s (measured %.1f), shuffle %.1f (%.1f), merge %.1f (%.1f), reduce %.1f (%.1f)",
+		y.mapAvg, known.mean("avg_map_time"), y.shuffle, known.mean("avg_shuffle_time"),
+		y.merge, known.mean("avg_merge_time"), y.reduce, known.mean("avg_reduce_time"))
+	return at
 }

@@ -1,6 +1,8 @@
 package taskplan
 
 import (
+	"slices"
+
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -140,6 +142,9 @@ func (p *Planner) mergeSpills(m *MapPlan, files []Segment) {
 		return
 	}
 	joined := func(inputs []Segment) Segment { return p.joined(inputs, partitions) }
+	if p.Conf.MRv2 && len(files) > p.Conf.SortFactor {
+		files = slices.SortedStableFunc(slices.Values(files), bySize)
+	}
 	passes, last := mergeToFactor(files, p.Conf.SortFactor, 0, joined)
 	cold := p.coldFactor(0, total(files).Records)
 	for _, inputs := range passes {

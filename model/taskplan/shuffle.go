@@ -7,11 +7,12 @@ import (
 
 // Shuffle is the shuffle of a reduce: it decides which outputs go to memory and
 // which to disk, which fetches wait for memory, and when merges begin
-// (ReduceTask.ReduceCopier of 0.20.2 and 1.x). The caller keeps the time: it
+// (ReduceTask.ReduceCopier of 0.20.2 and 1.x; MergeManagerImpl of 2.7 and 3.3). The caller keeps the time: it
 // reserves, fetches and merges, and asks after each event whether a merge is due.
 // At most one merge in memory and one on disk run at a time.
 type Shuffle struct {
-	limit, single float64 // bytes: memory for all outputs; an output of this size or more goes to disk
+	limit, single float64 // bytes: memory for all outputs; a larger output, or one of this size, goes to disk
+	mrv2          bool    // an output of the single size goes to memory, and one may pass the limit
 	mergeAt       float32 // part of limit
 	mergeCount    int
 	stalledAt     float64 // copiers
@@ -49,6 +50,14 @@ const (
 // number of maps.
 func (c *Conf) newShuffle(maps int) Shuffle {
 	// Hadoop computes in single precision.
+	retain := math.Floor(float64(float32(c.ReduceHeap) * float32(c.ReduceInBuf)))
+	if c.MRv2 {
+		limit := math.Floor(float64(float32(c.ReduceHeap) * float32(c.ShuffleInBuf)))
+		return Shuffle{
+			limit: limit, single: math.Min(math.MaxInt32, math.Floor(float64(float32(limit)*singleLimit))), mrv2: true,
+			mergeAt: float32(c.ShuffleMerge), factor: c.SortFactor, retain: retain, maps: maps,
+		}
+	}
 	heap := float32(min(c.ReduceHeap, math.MaxInt32))
 	limit := math.Floor(float64(heap * float32(c.ShuffleInBuf)))
 	return Shuffle{
@@ -58,14 +67,16 @@ func (c *Conf) newShuffle(maps int) Shuffle {
 		mergeCount: c.InMemMergeThr,
 		stalledAt:  stalledPart * float64(c.ParallelCopies),
 		factor:     c.SortFactor,
-		retain:     math.Floor(float64(float32(c.ReduceHeap) * float32(c.ReduceInBuf))),
+		retain:     retain,
 		maps:       maps,
 	}
 }
 
 // InMemory reports whether a map output is fetched into memory. Other outputs go
 // to disk and need no reservation.
-func (s *Shuffle) InMemory(out Segment) bool { return out.Raw < s.single }
+func (s *Shuffle) InMemory(out Segment) bool {
+	return out.Raw < s.single || s.mrv2 && out.Raw == s.single
+}
 
 // Memory returns the memory for all outputs, bytes.
 func (s *Shuffle) Memory() float64 { return s.limit }
@@ -73,7 +84,7 @@ func (s *Shuffle) Memory() float64 { return s.limit }
 // Reserve asks for the memory of an output. If it returns false, the copier is
 // stalled until Retry succeeds.
 func (s *Shuffle) Reserve(out Segment) bool {
-	if s.used+out.Raw > s.limit {
+	if s.mrv2 && s.used > s.limit || !s.mrv2 && s.used+out.Raw > s.limit {
 		s.stalled++
 		return false
 	}
@@ -128,6 +139,12 @@ func (s *Shuffle) store(file Segment) {
 // (ShuffleRamManager.waitForDataToMerge), and returns its inputs. The caller frees
 // each input when it is used up, and then calls InMemMerged.
 func (s *Shuffle) inMemMerge() []Segment {
+	if s.mrv2 {
+		if s.inMemMerging || s.over || len(s.memory) == 0 || s.full < math.Floor(float64(float32(s.limit)*s.mergeAt)) {
+			return nil
+		}
+		return s.takeMemory()
+	}
 	full := float32(s.full)/float32(s.limit) >= s.mergeAt && s.closed >= 2
 	many := s.mergeCount > 0 && s.closed >= s.mergeCount
 	last := s.fetched > 0 && s.Missing() > 0 && s.stalled >= s.Missing()
@@ -153,6 +170,10 @@ func (s *Shuffle) Free(out Segment) {
 	s.full -= out.Raw
 	s.closed--
 }
+
+// Merging reports whether the fetchers of Hadoop 2 and 3 wait for a merge in memory
+// before they choose another host (MergeManagerImpl.waitForResource).
+func (s *Shuffle) Merging() bool { return s.mrv2 && s.inMemMerging }
 
 // InMemMerged ends the merge in memory with the file it wrote.
 func (s *Shuffle) InMemMerged(file Segment) {

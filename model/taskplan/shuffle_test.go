@@ -160,3 +160,52 @@ func TestShuffleMergesOnDisk(t *testing.T) {
 		t.Error("no merge of the next nineteen files")
 	}
 }
+
+// The limits of Hadoop 2 for a heap of 1 GiB, in single precision: 751,619,264 bytes, of
+// which one output may have a quarter. One reservation may pass the limit. All outputs
+// merge at 496,068,736 bytes, and the fetchers wait meanwhile.
+func TestShuffleOfHadoop2(t *testing.T) {
+	conf := defaultConf()
+	conf.MRv2, conf.ReduceHeap, conf.InMemMergeThr = true, 1<<30, 2
+	s := conf.NewShuffle(20)
+	if s.Memory() != 751_619_264 || !s.InMemory(output(187_904_816)) || s.InMemory(output(187_904_817)) {
+		t.Errorf("%v bytes, a single output of 187,904,816 %v", s.Memory(), s.InMemory(output(187_904_816)))
+	}
+	const part = 187_904_816
+	for i := range 5 {
+		if !s.Reserve(output(part)) {
+			t.Fatalf("output %d does not fit", i)
+		}
+	}
+	if s.Reserve(output(1)) {
+		t.Error("an output fits above the limit")
+	}
+	s.Abandon(output(1), true)
+	arrive := func(raw float64) {
+		s.Copied(output(raw))
+		s.Listed(output(raw))
+	}
+	arrive(part)
+	arrive(part)
+	arrive(120_259_103)
+	merges(t, &s, "at 496,068,735 bytes", 0)
+	if s.Merging() {
+		t.Error("the fetchers wait for no merge")
+	}
+	arrive(1)
+	inputs := merges(t, &s, "at 496,068,736 bytes", 4)
+	if !s.Merging() {
+		t.Error("the fetchers do not wait for the merge")
+	}
+	for _, in := range inputs {
+		s.Free(in)
+	}
+	s.InMemMerged(output(496_068_736))
+	if s.Merging() || !s.Reserve(output(1)) {
+		t.Error("the merge leaves no room")
+	}
+	conf.MRv2 = false
+	if one := conf.NewShuffle(20); one.Merging() {
+		t.Error("the fetchers of Hadoop 1 wait for a merge")
+	}
+}

@@ -14,12 +14,20 @@ const AccountingBytes = 16
 type SortBuffer struct {
 	Bytes, SoftBytes     int64
 	Records, SoftRecords int64
+
+	// joint says that records and their metadata share the bytes: the two grow from one
+	// point, the equator, in opposite directions.
+	joint bool
 }
 
 // SortBuffer returns the buffer that the configuration makes.
 func (c *Conf) SortBuffer() SortBuffer {
 	// Hadoop computes in single precision.
 	total := int64(c.SortMB) * mib
+	if c.MRv2 {
+		total -= total % AccountingBytes
+		return SortBuffer{Bytes: total, SoftBytes: int64(float32(total) * float32(c.SpillPercent)), joint: true}
+	}
 	account := int64(float32(total) * float32(c.SortRecPercent))
 	account -= account % AccountingBytes
 	b := SortBuffer{Bytes: total - account, Records: account / AccountingBytes}
@@ -49,6 +57,9 @@ func (b SortBuffer) Spills(records, bytes float64) ([]Spill, error) {
 	if records <= 0 {
 		return nil, nil
 	}
+	if b.joint {
+		return b.jointSpills(records, bytes/records)
+	}
 	width := bytes / records
 	most := math.Inf(1) // records for which the byte part has space
 	soft := math.Inf(1)
@@ -73,6 +84,30 @@ func (b SortBuffer) Spills(records, bytes float64) ([]Spill, error) {
 		spills = append(spills, Spill{Records: n, Bytes: float64(n * width), Room: math.Max(0, room)})
 		records -= n
 		start = (start + int64(n)) % b.Records
+	}
+	return spills, nil
+}
+
+// jointSpills are the spills of a joint buffer (MapTask.MapOutputBuffer.collect of 2.7
+// and 3.3). Metadata are written one entry ahead of the record. When a spill begins,
+// the equator moves into the free part and divides it by the size of records so far.
+func (b SortBuffer) jointSpills(records, width float64) (spills []Spill, err error) {
+	each := width + AccountingBytes
+	n := math.Max(1, math.Ceil((float64(b.SoftBytes)-AccountingBytes)/each))
+	free := math.Max(0, float64(b.Bytes)-float64(n*each))
+	metadata := math.Max(2*AccountingBytes-1, math.Min(math.Floor(free/2), math.Floor(free/(AccountingBytes+math.Floor(width)))*AccountingBytes))
+	room := math.Floor(metadata / AccountingBytes)
+	if width > 0 {
+		room = math.Min(room, math.Floor((free-metadata)/width))
+	}
+	for ; records > 0; records -= n {
+		if len(spills) == maxSpills {
+			return nil, errSpills
+		}
+		if records < n+1 {
+			n = records
+		}
+		spills = append(spills, Spill{Records: n, Bytes: float64(n * width), Room: math.Max(0, room)})
 	}
 	return spills, nil
 }

@@ -106,3 +106,47 @@ func TestMapWait(t *testing.T) {
 		}
 	}
 }
+
+// The joint buffer of Hadoop 2: records of 100 bytes cost 116, and the first spill of
+// 100 MiB holds 723,156 of them. In the free fifth the equator leaves room for a spill's
+// quarter: 16 bytes of metadata for each 100 of data.
+func TestJointBuffer(t *testing.T) {
+	conf := defaultConf()
+	conf.MRv2 = true
+	spills, err := conf.SortBuffer().Spills(2_000_000, 200_000_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = 723_156
+	if len(spills) != 3 || spills[0].Records != first || spills[1].Records != first || spills[2].Records != 2_000_000-2*first {
+		t.Errorf("spills %+v: want two of %d records and the rest", spills, first)
+	}
+	// 104,857,600 - 116 * 723,156 = 20,971,504 bytes are free: 180,788 entries of metadata.
+	if room := spills[0].Room; room != 180_788 {
+		t.Errorf("room for %v records during a spill: want 180,788", room)
+	}
+	for _, c := range []struct{ width, records, first, room float64 }{
+		{0, 6_000_000, 5_242_879, 655_360},  // metadata alone: half of the free part
+		{1e6, 100, 84, 20},                  // large records
+		{1e9, 2, 1, 0},                      // larger than the buffer
+		{100, first, first, 180_788},        // a spill begins with the record after the limit
+		{16, 2_621_440, 2_621_440, 655_360}, // half of the free part for each
+	} {
+		spills, err := conf.SortBuffer().Spills(c.records, c.records*c.width)
+		if err != nil || spills[0].Records != c.first || spills[0].Room != c.room {
+			t.Errorf("records of %v bytes: %+v, %v: want %v in the first spill and room for %v", c.width, spills[0], err, c.first, c.room)
+		}
+	}
+	conf.SortFactor = 2
+	p := planner(t, conf, 1, nil)
+	m := mapPlan(t, p, taskplan.MapFlow{InStored: 1e8, InBytes: 1e8, InRecords: 1e6, OutBytes: 2e8, OutRecords: 2_000_000})
+	for _, s := range m.Steps { // of three spills the two smallest are merged first
+		if s.Phase == workload.PhaseMerge && s.Resource == taskplan.LocalRead {
+			want := (first + 2_000_000 - 2*first) * 102.0
+			if s.Work < want || s.Work > want+20 {
+				t.Errorf("the first pass reads %v bytes: want %v, of the smallest spills", s.Work, want)
+			}
+			break
+		}
+	}
+}

@@ -29,6 +29,8 @@ type Conf struct {
 	ReduceInBuf      float64 // mapred.job.reduce.input.buffer.percent, pReducerInBufPerc, part
 	HTTPThreads      int     // tasktracker.http.threads, -, threads of a tracker
 	Replication      int     // dfs.replication, -, replicas
+
+	MRv2 bool // tasks of Hadoop 2 and 3, on YARN
 }
 
 // ReadConf reads a configuration. The error names every key with a value that

@@ -206,3 +206,65 @@ func shuffleByNode(t *testing.T, q model.WhatIf, exact int) []float64 {
 	}
 	return mean
 }
+
+// On YARN a fetcher takes up to 20 outputs of a host, one after the other. While outputs
+// in memory are merged none takes another host, and what memory holds passes its limit by
+// one output at most. A connection without memory puts back what it has not brought.
+func TestFetchersOfHadoop2(t *testing.T) {
+	const maps, reduces = 120, 2
+	q := shuffles(3, 1, maps, reduces, 100e6, "1", nil)
+	q.Cluster.Hadoop = "3.3.6"
+	q.Jobs[0].Conf.Set("mapred.child.java.opts", "-Xmx700m")
+	q.Jobs[0].Conf.Set("mapred.job.shuffle.merge.percent", "0.95")
+	h := play(t, q)
+	longest, merges, putBack := 0, 0, 0
+	before := map[*reduceTask]struct {
+		merging bool
+		copiers []*copier
+		left    int
+	}{}
+	for !h.over() {
+		if !h.eng.Step() {
+			t.Fatal("the run stalled")
+		}
+		for _, list := range h.attempts {
+			for _, a := range list {
+				r, ok := a.running.(*reduceTask)
+				if !ok || r.state != fetching {
+					continue
+				}
+				left := 0
+				for _, c := range r.copiers {
+					longest = max(longest, len(c.maps)+len(c.left))
+					left += len(c.left)
+				}
+				was := before[r]
+				if was.merging && r.shuffle.Merging() {
+					if len(r.copiers) > len(was.copiers) {
+						t.Error("a fetcher takes a host during a merge")
+					}
+				}
+				if !was.merging && r.shuffle.Merging() {
+					merges++
+				}
+				if len(r.copiers) < len(was.copiers) && was.left-left > 1 {
+					putBack++
+				}
+				was.merging, was.copiers, was.left = r.shuffle.Merging(), r.copiers, left
+				before[r] = was
+			}
+		}
+	}
+	if longest != 20 || merges == 0 || putBack == 0 {
+		t.Errorf("at most %d outputs on a connection, %d merges, %d connections without memory: want 20 and some", longest, merges, putBack)
+	}
+	got := 0
+	for _, a := range h.rows {
+		if a.Kind == workload.Reduce {
+			got += int(a.InRecords)
+		}
+	}
+	if want := int(int64(maps) * 64 << 20 / 100); got < want-reduces*maps || got > want+reduces*maps {
+		t.Errorf("reduces read %d records: want %d", got, want)
+	}
+}

@@ -12,8 +12,12 @@ import (
 // What the devices have done is what the attempts have asked for: seconds of
 // disks, cores and links against bytes and records.
 func TestDeviceBooksBalance(t *testing.T) {
-	for _, exact := range []int{math.MaxInt, 0} {
+	for _, c := range []struct {
+		hadoop string
+		exact  int
+	}{{"0.20.2", math.MaxInt}, {"0.20.2", 0}, {"3.3.6", math.MaxInt}, {"3.3.6", 0}} {
 		q := shuffles(8, 2, 40, 6, 60e6, "0.05", []float64{0.4, 0.2, 0.1, 0.1, 0.1, 0.1})
+		q.Cluster.Hadoop = c.hadoop
 		q.Jobs[0].Conf.Set("dfs.replication", "2")
 		q.Jobs[0].Conf.Set("mapred.compress.map.output", "true")
 		q.Jobs[0].Conf.Set("io.sort.mb", "20")
@@ -23,7 +27,7 @@ func TestDeviceBooksBalance(t *testing.T) {
 			m.Disks[i].Write = 100e6
 		}
 		h := play(t, q)
-		h.devices.exactFetches = exact
+		h.devices.exactFetches = c.exact
 		h.run(t)
 
 		var asked [2]workload.Counters
@@ -133,5 +137,13 @@ func TestProgressOfAWaitingMap(t *testing.T) {
 	r.plan.Steps = taskplan.Steps{{}, {}, {Joined: true}}
 	if got := r.progress(0); got != 0.4 {
 		t.Errorf("%v mapped, want 0.4", got)
+	}
+	r.plan.sort = []float64{3, 3, 3, 0}
+	if got := r.progress(0); got != 0.8/3 {
+		t.Errorf("progress on YARN is %v, want two thirds of 0.4", got)
+	}
+	r.step, r.plan.input, r.plan.sort = 1, []float64{10, 0, 0, 0}, []float64{4, 3, 3, 0}
+	if got := r.progress(0); got != 2.25/3 {
+		t.Errorf("progress on YARN is %v, want two thirds and a quarter of the last", got)
 	}
 }

@@ -15,6 +15,7 @@ type copier struct {
 	shuffle *taskplan.ReduceTask
 	host    int32 // that it fetches from
 	maps    []int32
+	left    []int32 // outputs that follow on the same connection
 	fetched taskplan.Segment
 	steps   taskplan.Steps
 	step    int
@@ -52,12 +53,23 @@ func (p *copierPool) get(owner copierOwner, a *Attempt, shuffle *taskplan.Reduce
 		c.init(c, p.hardware)
 	}
 	c.a, c.owner, c.shuffle, c.node, c.files = a, owner, shuffle, a.Node, f
-	c.maps, c.fetched, c.steps, c.step = c.maps[:0], taskplan.Segment{}, c.steps[:0], 0
+	c.maps, c.left, c.fetched, c.steps, c.step = c.maps[:0], c.left[:0], taskplan.Segment{}, c.steps[:0], 0
 	return c
 }
 
 // put takes a copier back.
 func (p *copierPool) put(c *copier) { p.idle = append(p.idle, c) }
+
+// follow takes the next output of the connection. It reports whether there is one.
+func (c *copier) follow(segment func(int32) taskplan.Segment) bool {
+	if len(c.left) == 0 {
+		return false
+	}
+	c.maps = append(c.maps[:0], c.left[0])
+	c.left = c.left[1:]
+	c.fetched, c.steps, c.step = segment(c.maps[0]), c.steps[:0], 0
+	return true
+}
 
 // begin starts to fetch the outputs that the copier has taken.
 func (c *copier) begin() {

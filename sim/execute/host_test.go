@@ -33,7 +33,11 @@ const heartbeat = engine.Time(3e9)
 func play(t *testing.T, q model.WhatIf) *fakeHost {
 	t.Helper()
 	h := &fakeHost{eng: engine.New(), nodes: q.Cluster.Nodes, attempts: make([][]*Attempt, len(q.Cluster.Nodes)), nodeOf: map[int]int{}}
-	x, err := New(&q, h.eng, h, Protocol{Poll: true, FetchSleep: 5e9})
+	release, err := model.FindRelease(q.Cluster.Hadoop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := New(&q, h.eng, h, Protocol{Poll: true, FetchSleep: engine.At(release.FetchSleep)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,7 @@ func fetchesOf(j *Job, nodes int, nodesDie bool, flows int) fetches {
 // (ReduceCopier.mapLocations).
 type mapOutputs struct {
 	fetches  fetches
+	single   int // outputs of a host that a copier fetches one after the other
 	hardware *hardware
 	plans    *plans
 	shuffle  *taskplan.ReduceTask
@@ -58,7 +59,7 @@ type hostOutputs struct{ head, tail int32 }
 func (q *mapOutputs) open(h *hardware, a *Attempt, shuffle *taskplan.ReduceTask, share float64) {
 	maps, hosts := a.Job.maps(), len(h.nodes)
 	*q = mapOutputs{
-		fetches: q.fetches, hardware: h, plans: a.Job.plans, shuffle: shuffle, share: share,
+		fetches: q.fetches, single: a.Job.plans.perConnection(), hardware: h, plans: a.Job.plans, shuffle: shuffle, share: share,
 		draw:  h.draws.For(a.Job.ID).For(int(workload.NoLocality)).Stream(int(a.Task), int(a.Number)).Generator(),
 		hosts: zeros(q.hosts, hosts), next: a.Job.outputs.next, ready: q.ready[:0], seen: q.seen[:0],
 	}
@@ -155,13 +156,26 @@ func (q *mapOutputs) takeFrom(host int32, c *copier, most float64) {
 		}
 		c.maps = append(c.maps, m)
 		c.fetched = c.fetched.Plus(out)
-		if h.head == h.tail {
-			h.head = 0
-		} else {
-			h.head = q.next[m]
-		}
+		q.pass(h)
+	}
+	for h := &q.hosts[host]; q.fetches == oneByOne && h.head != 0 && len(c.maps)+len(c.left) < q.single; {
+		c.left = append(c.left, h.head-1)
+		q.pass(h)
 	}
 }
+
+// pass goes on to the next output of a host.
+func (q *mapOutputs) pass(h *hostOutputs) {
+	if h.head == h.tail {
+		h.head = 0
+	} else {
+		h.head = q.next[h.head-1]
+	}
+}
+
+// putBack lists the outputs of a connection again that it has not brought: they come
+// before those of the host that were listed since.
+func (q *mapOutputs) putBack(c *copier) { q.hosts[c.host].head = c.maps[0] + 1 }
 
 // forget removes the outputs of a lost host, whose maps will run again.
 func (q *mapOutputs) forget(host int32) {

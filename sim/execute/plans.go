@@ -40,6 +40,7 @@ type mapPlan struct {
 	cost  taskplan.Cost
 	alone [workload.NumPhases]time.Duration // without contention
 	input []float64                         // by step: seconds to map the input from that step on, without contention
+	sort  []float64                         // likewise to merge spills, which is a third of the progress on YARN; nil: it is none
 }
 
 // reducePlan is the plan of a reduce on a type of machine, without contention.
@@ -74,7 +75,7 @@ func (x *planned) NewJob(id int, spec *workload.Job) (*Job, error) {
 	if spec.Maps.Count > 0 && spec.Maps.InputBytes == 0 && spec.Maps.Splits == nil {
 		return nil, fmt.Errorf("input: missing: fidelity %v needs the bytes of the input", fidelity)
 	}
-	conf, err := taskplan.ReadConf(spec.Conf)
+	conf, err := x.conf(spec.Conf)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +94,24 @@ func (x *planned) NewJob(id int, spec *workload.Job) (*Job, error) {
 	}
 	p.reduces = make([]*reducePlan, len(p.planners)*max(1, len(spec.Reduces.Shares)))
 	return &Job{ID: id, Spec: spec, plans: p}, nil
+}
+
+// conf reads the configuration of a job's tasks.
+func (x *planned) conf(of workload.Conf) (taskplan.Conf, error) {
+	r, err := model.FindRelease(x.question.Cluster.Hadoop)
+	if err != nil {
+		return taskplan.Conf{}, err
+	}
+	return r.TaskConf(of)
+}
+
+// perConnection is the most outputs that a fetcher takes from one host at a time
+// (ShuffleSchedulerImpl.MAX_MAPS_AT_ONCE).
+func (p *plans) perConnection() int {
+	if p.conf.MRv2 {
+		return 20
+	}
+	return 1
 }
 
 // vary makes the distributions of the paces.
@@ -221,7 +240,10 @@ func (p *plans) planMaps() (err error) {
 
 func newMapPlan(on *model.Machine, p *taskplan.Planner, flow taskplan.MapFlow) (*mapPlan, error) {
 	plan, err := p.Map(flow)
-	m := &mapPlan{plan, p.Cost, on.MapTimes(p, flow, &plan), make([]float64, len(plan.Steps)+1)}
+	m := &mapPlan{plan, p.Cost, on.MapTimes(p, flow, &plan), make([]float64, len(plan.Steps)+1), nil}
+	if p.Conf.MRv2 && p.Reduces > 0 {
+		m.sort = make([]float64, len(plan.Steps)+1)
+	}
 	for i := len(plan.Steps) - 1; i >= 0; i-- {
 		if plan.Steps[i].Joined {
 			continue
@@ -230,6 +252,12 @@ func newMapPlan(on *model.Machine, p *taskplan.Planner, flow taskplan.MapFlow) (
 		m.input[i] = m.input[i+len(together)]
 		if together[0].Phase < workload.PhaseSpill {
 			m.input[i] += together.Serial(p.Cost) / 1e9
+		}
+		if m.sort != nil {
+			m.sort[i] = m.sort[i+len(together)]
+			if together[0].Phase == workload.PhaseMerge {
+				m.sort[i] += together.Serial(p.Cost) / 1e9
+			}
 		}
 	}
 	return m, err

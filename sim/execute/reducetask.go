@@ -174,7 +174,10 @@ func (r *reduceTask) schedule() {
 		return
 	}
 	r.count()
-	for len(r.copiers) < r.copies && r.outputs.any() {
+	if r.a.Job.plans.conf.MRv2 { // a merge that begins holds up the fetchers
+		r.merge()
+	}
+	for len(r.copiers) < r.copies && r.outputs.any() && !r.shuffle.Merging() {
 		c := r.pool.get(r, r.a, r.shuffle, &r.files)
 		if !r.outputs.take(c) {
 			r.pool.put(c)
@@ -184,11 +187,9 @@ func (r *reduceTask) schedule() {
 			c.number, c.taken = freeNumber(r.copiers), r.now()
 		}
 		r.copiers = append(r.copiers, c)
-		if r.shuffle.InMemory(c.fetched) && !r.shuffle.Reserve(c.fetched) {
-			r.stalled = append(r.stalled, c)
-			continue
+		if !r.fetch(c) {
+			break
 		}
-		c.begin()
 	}
 	r.merge()
 	switch {
@@ -197,6 +198,23 @@ func (r *reduceTask) schedule() {
 	case len(r.copiers) == 0:
 		r.sleep()
 	}
+}
+
+// fetch begins a fetch, or lets the copier wait for memory. It reports whether others
+// may begin: on YARN all wait until outputs have left memory.
+func (r *reduceTask) fetch(c *copier) bool {
+	switch {
+	case !r.shuffle.InMemory(c.fetched) || r.shuffle.Reserve(c.fetched):
+		c.begin()
+	case r.a.Job.plans.conf.MRv2:
+		r.shuffle.Abandon(c.fetched, true)
+		r.outputs.putBack(c)
+		r.drop(c)
+		return false
+	default:
+		r.stalled = append(r.stalled, c)
+	}
+	return true
 }
 
 // sleep ends a round of the scheduling loop with nothing in flight. The loop
@@ -221,7 +239,11 @@ func (r *reduceTask) arrived(c *copier) {
 			r.shuffle.Stored(out)
 		}
 	}
-	r.drop(c)
+	if c.follow(func(m int32) taskplan.Segment { return plans.segment(m, share) }) {
+		r.fetch(c)
+	} else {
+		r.drop(c)
+	}
 	r.schedule()
 }
 
@@ -253,7 +275,7 @@ func (r *reduceTask) lose(host int32) {
 				r.stalled = slices.Delete(r.stalled, k, k+1)
 			}
 		}
-		for _, m := range c.maps {
+		for _, m := range append(c.maps, c.left...) {
 			r.outputs.unlist(m)
 		}
 		r.drop(c)
@@ -327,6 +349,9 @@ func (r *reduceTask) serveMerge(m *merger) {
 			c := r.stalled[0]
 			r.stalled = slices.Delete(r.stalled, 0, 1)
 			c.begin()
+		}
+		if r.state == fetching && r.a.Job.plans.conf.MRv2 {
+			r.schedule()
 		}
 	}
 	r.merge()
