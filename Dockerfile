@@ -6,7 +6,8 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /slotwave ./cmd/slotwave
+RUN go run ./cmd/slotwave play two-jobs --quiet --out /tmp/play.html && cp /root/.cache/slotwave/engine-*.js study/play/engine.js
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags slotwave_engine -ldflags "-s -w -X main.version=$VERSION" -o /slotwave ./cmd/slotwave
 
 FROM scratch
 COPY --from=build /slotwave /slotwave

@@ -283,12 +283,12 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 	switch s.Scenario.Attempts {
 	case "csv":
 		if t.file, err = to.File(name + ".csv"); err == nil {
-			t.csv = results.NewAttemptTable(t.file, counts(&s.Scenario.Runs[run].Question))
+			t.csv = results.NewAttemptTable(t.file, simulated.Counts(&s.Scenario.Runs[run].Question))
 		}
 	case "csv.gz":
 		if t.file, err = to.File(name + ".csv.gz"); err == nil {
 			t.packed = trace.NewGzip(t.file)
-			t.csv = results.NewAttemptTable(t.packed, counts(&s.Scenario.Runs[run].Question))
+			t.csv = results.NewAttemptTable(t.packed, simulated.Counts(&s.Scenario.Runs[run].Question))
 		}
 	}
 	if err == nil && s.Options.Trace && replication == 0 {
@@ -302,13 +302,6 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 		}
 	}
 	return t, err
-}
-
-// counts reports whether the tasks of a question count what they compute and
-// combine.
-func counts(q *model.WhatIf) bool {
-	release, err := model.FindRelease(q.Cluster.Hadoop)
-	return err == nil && release.CPUCounter && q.Fidelity >= model.Phase
 }
 
 // Predict simulates a question. A defect of the simulator is an internal error, in

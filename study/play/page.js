@@ -417,14 +417,14 @@ function drawSide(side) {
     g.save();
     g.beginPath(); g.rect(gutter, 0, w - gutter, h); g.clip();
     for (let b = 0; b < v.Bins; b++) {
-      const x0 = X(b * width), x1 = X((b + 1) * width);
+      const x0 = Math.round(X(b * width)), x1 = Math.round(X((b + 1) * width));
       if (x1 < gutter || x0 > w) continue;
       let sum = 0;
       stages.forEach(([, name], s) => {
         const n = p.use[s * v.Bins + b];
         if (n <= 0) return;
         g.fillStyle = palette[name];
-        g.fillRect(x0, Y(sum + n), x1 - x0 + 0.5, Y(sum) - Y(sum + n));
+        g.fillRect(x0, Y(sum + n), x1 - x0, Y(sum) - Y(sum + n));
         sum += n;
       });
     }
@@ -516,7 +516,10 @@ function largest(p, i) {
   return at;
 }
 function settingName(side) {
-  const parts = lists()[side];
+  const parts = [...state.sets[side]].map(([k, v]) => {
+    const c = shownControls.find(c => c.key === k);
+    return (c ? (c.group.startsWith("Job ") ? c.group.slice(4) + ": " : "") + c.label : k) + " = " + v;
+  });
   if (scene.Runs.length > 1) parts.unshift(scene.Runs[state.run[side]]);
   return parts.filter(x => x).join(", ") || "as in the scenario";
 }
@@ -825,7 +828,7 @@ $("#other").addEventListener("submit", e => {
   key.focus();
 });
 document.addEventListener("keydown", e => {
-  if (e.ctrlKey || e.metaKey || e.altKey || $("dialog[open]") || e.target.matches("input:not([type=range]):not([type=checkbox]):not([type=radio]),select,textarea")) {
+  if (e.ctrlKey || e.metaKey || e.altKey || $("dialog[open]") || e.target.matches?.("input:not([type=range]):not([type=checkbox]):not([type=radio]),select,textarea")) {
     return;
   }
   if (e.key === "Escape") { $("#more").open = false; return; }

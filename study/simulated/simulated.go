@@ -73,3 +73,10 @@ func (r *Run) Ledgers(job string) ([]diagnose.JobDiagnosis, error) {
 	}
 	return d.Jobs, nil
 }
+
+// Counts reports whether the tasks of a question count what they compute and
+// combine.
+func Counts(q *model.WhatIf) bool {
+	release, err := model.FindRelease(q.Cluster.Hadoop)
+	return err == nil && release.CPUCounter && q.Fidelity >= model.Phase
+}

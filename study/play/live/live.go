@@ -246,6 +246,11 @@ func (s *Session) attempts(a *Asked) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !simulated.Counts(r.Question) {
+		for i := range r.Attempts {
+			r.Attempts[i].SetUncounted()
+		}
+	}
 	var b bytes.Buffer
 	for _, f := range trace.Formats() {
 		if f.Name != "csv" {

@@ -1,0 +1,126 @@
+package play
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/internal/chromium"
+)
+
+// idle waits until the page has answered all changes and has painted.
+const idle = "document.documentElement.dataset.state === 'idle'"
+
+// shown opens a page of two-jobs and returns a function that does something there, waits,
+// and returns the value of an expression.
+func shown(t *testing.T, name, fragment string) (*chromium.Browser, func(action, value string) any) {
+	t.Helper()
+	b := chromium.New(t)
+	t.Logf("first picture after %.0f ms", b.Open(name+fragment))
+	b.Until(idle)
+	return b, func(action, value string) any {
+		t.Helper()
+		b.Eval("(async () => { " + action + "; await " + chromium.Painted + " })()")
+		b.Until(idle)
+		return b.Eval("(async () => { await " + chromium.Painted + "; return " + value + " })()")
+	}
+}
+
+// set changes the control of a key.
+func set(key, value string) string {
+	return fmt.Sprintf("{ const c = shownControls.find(c => c.key === %q); if (c.field.type === 'checkbox') c.field.checked = %[2]q === 'true'; else c.field.value = %[2]q; c.field.dispatchEvent(new Event('change')) }", key, value)
+}
+
+// The page has the attempts of the program, byte for byte.
+func TestSameAttemptsInChromium(t *testing.T) {
+	b, _ := shown(t, write(t, open(t, "two-jobs")), "")
+	compare(t, 47, func(name string, set []string, seed uint64) string {
+		request, err := json.Marshal(map[string]any{"name": name, "set": set, "seed": seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Eval("(async q => { try { await ask({ verb: 'open', name: q.name }); await ask({ verb: 'run', set: q.set, seed: q.seed });" +
+			"return new TextDecoder().decode((await ask({ verb: 'attempts' })).data) } catch (e) { return 'error: ' + e.message } })(" + string(request) + ")").(string)
+	})
+}
+
+// What a reader does: change a setting, compare two, choose a bar and a job, copy the
+// link and open it.
+func TestWalkInChromium(t *testing.T) {
+	name := write(t, open(t, "two-jobs"))
+	b, do := shown(t, name, "")
+	const status, hash = "document.querySelector('#status').textContent.split(' · simulated')[0]", "decodeURIComponent(location.hash)"
+	for _, c := range [][3]string{
+		{"", status, "makespan 2 min 21 s, mean job 2 min 06 s, 54 attempts, 100 % of maps node-local"},
+		{set("cluster.nodes", "6"), status, "makespan 1 min 20 s, mean job 54.2 s, 54 attempts, 98 % of maps node-local"},
+		{"", hash, "#s=two-jobs&a=cluster.nodes=6"},
+		{set("cluster.nodes", "3"), hash, "#s=two-jobs"},
+		{"document.querySelector('#second').click()", "document.querySelector('#difference li').textContent", "The run takes 2 min 21 s with both."},
+		{set("conf.mapred.reduce.slowstart.completed.maps", "0.9"), hash, "#s=two-jobs&b=conf.mapred.reduce.slowstart.completed.maps=0.9&two=1"},
+		{"", "document.querySelectorAll('#difference li').length > 3", ""},
+		{"[...document.querySelectorAll('#jobs button')].find(b => b.textContent === 'short').click()", "document.querySelector('#ledger h2').textContent", "Ledger of short with B"},
+		{"", "document.querySelector('#ledger tbody td').textContent.length > 3", ""},
+		{"{ const c = document.querySelector('.lanes'); c.focus(); c.dispatchEvent(new KeyboardEvent('keydown', { key: 'End', bubbles: true })) }", "document.querySelector('#explained p').textContent.startsWith('Attempt 0 of ')", ""},
+		{"document.dispatchEvent(new KeyboardEvent('keydown', { key: 'c', bubbles: true }))", "document.querySelector('#shown textarea').value", "slotwave run two-jobs --out out/a\nslotwave run two-jobs --set conf.mapred.reduce.slowstart.completed.maps=0.9 --out out/b\nslotwave compare out/a out/b --why"},
+		{"document.querySelector('#shown').close(); document.dispatchEvent(new KeyboardEvent('keydown', { key: 't', bubbles: true }))", "document.querySelector('#shown textarea').value.includes('\"mapred.reduce.slowstart.completed.maps\" = 0.9')", ""},
+		{"document.querySelector('#shown').close();" + set("cluster.map_slots", "-1"), "document.querySelector('#error').textContent", "--set cluster.map_slots=-1: cluster.map_slots: -1: want a whole number from 0 to 100000"},
+		{set("cluster.map_slots", "2"), "document.querySelector('#error').hidden", ""},
+	} {
+		if got := do(c[0], c[1]); got != c[2] && (c[2] != "" || got != true) {
+			t.Errorf("%s: got %v, want %s", c[0], got, c[2])
+		}
+	}
+	// The link is the experiment.
+	link, texts := b.Eval("location.hash").(string), "[...document.querySelectorAll('#status, #difference li, #ledger td, #explained p')].map(e => e.textContent.split(' · simulated')[0]).join('|')"
+	want := b.Eval(texts)
+	if _, do := shown(t, name, link); do("", texts) != want {
+		t.Errorf("the link shows %v, want %v", do("", texts), want)
+	}
+}
+
+// Files that are dropped on the page are read as the program reads them.
+func TestDroppedInChromium(t *testing.T) {
+	b, do := shown(t, write(t, open(t, "two-jobs")), "")
+	drop := func(name, text string) string {
+		return fmt.Sprintf("{ const d = new DataTransfer(); d.items.add(new File([%q], %q)); dispatchEvent(new DragEvent('drop', { dataTransfer: d, bubbles: true })); await new Promise(r => setTimeout(r, 100)) }", text, name)
+	}
+	if got := do(drop("mine.toml", "title = \"dropped <b>\"\n[cluster]\nnodes = 2\nmap_slots = 1\n[[job]]\nname = \"a\"\nmaps = 5\nmap_ms = 4000\n"), "document.querySelector('#about').textContent"); got != "dropped <b>" {
+		t.Errorf("got %v: want the title of the dropped scenario", got)
+	}
+	link := b.Eval("location.hash").(string)
+	if got := do(drop("wrong.toml", "[cluster]\nnode = 2\n"), "document.querySelector('#error').textContent"); !strings.Contains(got.(string), "wrong.toml:2: unknown key cluster.node") {
+		t.Errorf("got %v: want the line of the mistake", got)
+	}
+	if _, do := shown(t, write(t, open(t, "two-jobs")), link); do("", "document.querySelector('#about').textContent") != "dropped <b>" {
+		t.Error("the link does not hold the text of the scenario")
+	}
+}
+
+// The page in windows from 390 to 1,920 pixels, in the light and in the dark: nothing is
+// wider than the window.
+func TestWindowsInChromium(t *testing.T) {
+	b, do := shown(t, write(t, open(t, "two-jobs")), "#s=two-jobs&a=conf.mapred.reduce.slowstart.completed.maps=0.9&b=cluster.nodes=5&two=1&job=short&bar=0,map,3,0,short")
+	for _, dark := range []string{"light", "dark"} {
+		b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": dark}}})
+		for _, width := range []int{390, 1024, 1920} {
+			b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false})
+			if got := do("", "document.documentElement.scrollWidth"); got != float64(width) && got != float64(width)-15 {
+				t.Errorf("%s: %v pixels in a window of %d", dark, got, width)
+			}
+			b.Picture(fmt.Sprintf("%s-%d", dark, width))
+		}
+	}
+}
+
+// How long a change takes. The log has the times: a test does not judge them.
+func TestTimesInChromium(t *testing.T) {
+	for name, key := range map[string]string{"two-jobs": "cluster.heartbeat", "delay-scheduling": "cluster.heartbeat", "fb2009": "cluster.heartbeat"} {
+		b, do := shown(t, write(t, open(t, name)), "")
+		var times []any
+		for _, v := range []string{"4s", "5s", "6s", "7s", "8s"} {
+			times = append(times, do("globalThis.began = performance.now();"+set(key, v), "`${Math.round(pics[0].took)} ms in the worker, ${pics[0].v.Attempts} attempts`"))
+		}
+		t.Logf("%s: %v; heap %v", name, times, b.Call("Runtime.getHeapUsage", nil)["usedSize"])
+	}
+}
