@@ -235,7 +235,7 @@ func (v *verifier) extend(t *trial, n int) error {
 		r.meanJob = r.Gain
 	}
 	if r.Outcome == Confirmed {
-		r.Note = v.forAll(t.runs, r.meanJob)
+		r.Note = v.forAll(t.runs)
 	}
 	t.receipt = r
 	return nil
@@ -306,41 +306,95 @@ func (v *verifier) gain(runs []map[string]time.Duration, job string) (Receipt, b
 	return interval(gains), true
 }
 
-// forAll says what a change does to all jobs of a run with several: the mean job, the
-// slow twentieth, who gains and who loses.
-func (v *verifier) forAll(runs []map[string]time.Duration, mean float64) string {
-	faster, slower, worst, most := 0, 0, "", time.Duration(0)
-	var before, after []float64
-	for _, id := range sortedKeys(v.bases[0]) {
+// forAll says what a change does to all jobs of a run with several.
+func (v *verifier) forAll(runs []map[string]time.Duration) string {
+	e := EffectOf(v.bases[:len(runs)], runs, Deadlines(&v.base))
+	if e.Jobs < 2 {
+		return ""
+	}
+	return "all jobs: " + e.String()
+}
+
+// Deadlines returns the deadlines of jobs by ID, from their submissions.
+func Deadlines(q *model.WhatIf) map[string]time.Duration {
+	deadlines := map[string]time.Duration{}
+	for i := range q.Jobs {
+		if j := &q.Jobs[i]; j.Deadline > 0 {
+			deadlines[j.ID] = j.Deadline - j.Submit
+		}
+	}
+	return deadlines
+}
+
+// Effect is what a change does to the jobs of a run: the changes of the mean time and
+// of that of the slow twentieth, the jobs that gain and lose, and those late.
+type Effect struct {
+	Jobs           int
+	Mean, P95      float64 // as fractions; below 0: faster
+	Faster, Slower int     // by more than 1 %
+	Worst          string  // job that loses most
+	WorstBy        time.Duration
+	Deadlines      int
+	Late           [2]int // before and after
+}
+
+// EffectOf compares the times of jobs by ID, in pairs of runs. "" and "*" are no jobs.
+// Deadlines count from the submissions; a job without one is not in the list.
+func EffectOf(before, after []map[string]time.Duration, deadlines map[string]time.Duration) Effect {
+	const notable = 0.01
+	var e Effect
+	var was, is []float64
+	for _, id := range sortedKeys(before[0]) {
 		if id == "" || id == meanJob {
 			continue
 		}
-		was, is := time.Duration(0), time.Duration(0)
-		for seed, times := range runs {
-			was, is = was+v.bases[seed][id], is+times[id]
+		var sums [2]float64
+		ended := 0
+		for i := range before {
+			b, known := before[i][id]
+			if a, still := after[i][id]; known && still {
+				sums, ended = [2]float64{sums[0] + b.Seconds(), sums[1] + a.Seconds()}, ended+1
+			}
 		}
-		n := time.Duration(len(runs))
-		was, is = was/n, is/n
-		before, after = append(before, was.Seconds()), append(after, is.Seconds())
-		const notable = 0.01
-		switch change := is.Seconds()/was.Seconds() - 1; {
-		case change < -notable:
-			faster++
-		case change > notable:
-			slower++
-			if is-was > most {
-				worst, most = id, is-was
+		if ended == 0 || sums[0] == 0 {
+			continue
+		}
+		b, a := sums[0]/float64(ended), sums[1]/float64(ended)
+		e.Jobs++
+		was, is = append(was, b), append(is, a)
+		switch {
+		case a < (1-notable)*b:
+			e.Faster++
+		case a > (1+notable)*b:
+			e.Slower++
+			if by := workload.Seconds(a - b); by > e.WorstBy {
+				e.Worst, e.WorstBy = id, by
+			}
+		}
+		if d, has := deadlines[id]; has {
+			e.Deadlines++
+			for i, t := range []float64{b, a} {
+				if t > d.Seconds() {
+					e.Late[i]++
+				}
 			}
 		}
 	}
-	if len(before) < 2 {
-		return ""
+	if e.Jobs > 0 {
+		e.Mean, e.P95 = mean(is)/mean(was)-1, quantile(is, 0.95)/quantile(was, 0.95)-1
 	}
-	note := fmt.Sprintf("all jobs: mean %+.1f %%, p95 %+.1f %%, %d faster, %d slower", -100*mean, 100*(quantile(after, 0.95)/quantile(before, 0.95)-1), faster, slower)
-	if slower > 0 {
-		note += fmt.Sprintf(", worst %s by %.0f s", worst, most.Seconds())
+	return e
+}
+
+func (e Effect) String() string {
+	text := fmt.Sprintf("mean %+.1f %%, p95 %+.1f %%, %d faster, %d slower", 100*e.Mean, 100*e.P95, e.Faster, e.Slower)
+	if e.Slower > 0 {
+		text += fmt.Sprintf(", worst %s by %.0f s", e.Worst, e.WorstBy.Seconds())
 	}
-	return note
+	if e.Deadlines > 0 {
+		text += fmt.Sprintf(", %d of %d deadlines missed in place of %d", e.Late[1], e.Deadlines, e.Late[0])
+	}
+	return text
 }
 
 func (v *verifier) failed(err error) Receipt {

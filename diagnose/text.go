@@ -175,7 +175,7 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 	at := map[string]int{}
 	for i := range j.Ledger {
 		s := &j.Ledger[i]
-		name := s.name()
+		name := s.Name()
 		n, known := at[name]
 		if !known {
 			n = len(list)
@@ -200,9 +200,9 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 	}
 }
 
-// name is the account of a step; of time that others cost at a device, with the
+// Name is the account of a step; of time that others cost at a device, with the
 // kind of device; of a limit, the limit.
-func (s *Step) name() string {
+func (s *Step) Name() string {
 	kind, _, _ := strings.Cut(deviceKind(s.Device), "-")
 	if kind == "cpu" {
 		kind = "CPU"

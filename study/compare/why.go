@@ -7,10 +7,13 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -32,6 +35,7 @@ type Why struct {
 	Jobs                  []Difference `json:"jobs"`          // of at least two pairs, by the size of their difference
 	Job                   string       `json:"job,omitempty"` // whose time the accounts are; empty: of all jobs
 	simulated.Differences              // of the first pair
+	Verdict               string       `json:"verdict,omitempty"` // on all jobs, as diagnose says it; empty: one job
 }
 
 // Difference is the time of a job in both scenarios, over pairs of runs with the
@@ -93,7 +97,8 @@ func Explain(first, second, job string, o study.Options) (*Why, error) {
 	}
 	var shown [2]simulated.Run // the first pair
 	var makespans, responses [2][]float64
-	times := map[string]*[2][]float64{} // of each job, of the pairs in which both runs end it
+	var ended [2][]map[string]time.Duration // times of jobs by pair
+	times := map[string]*[2][]float64{}     // of each job, of the pairs in which both runs end it
 	for pair := range w.Pairs {
 		var own [2]endedJobs
 		for i, of := range questions {
@@ -107,6 +112,11 @@ func Explain(first, second, job string, o study.Options) (*Why, error) {
 			own[i] = endedOf(&r.Prediction)
 			makespans[i] = append(makespans[i], float64(r.Prediction.Mean))
 			responses[i] = append(responses[i], own[i].mean)
+			byJob := map[string]time.Duration{}
+			for id, t := range own[i].times {
+				byJob[id] = time.Duration(t)
+			}
+			ended[i] = append(ended[i], byJob)
 		}
 		for _, id := range own[1].ids {
 			t, both := own[0].times[id]
@@ -126,6 +136,9 @@ func Explain(first, second, job string, o study.Options) (*Why, error) {
 		}
 	}
 	slices.SortStableFunc(w.Jobs, func(a, b Difference) int { return -cmp.Compare(max(a.Mean, -a.Mean), max(b.Mean, -b.Mean)) })
+	if e := diagnose.EffectOf(ended[0], ended[1], diagnose.Deadlines(shown[0].Question)); e.Jobs > 1 {
+		w.Verdict = text.Escape(e.String())
+	}
 	var err error
 	w.Differences, err = simulated.Compare(&shown, job)
 	return w, study.Internal(err)
@@ -191,6 +204,12 @@ const mostShown = 5
 func (w *Why) WriteText(to io.Writer, _ bool) error {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "%s against %s, %d pairs of runs with the same seeds\n\n", w.Second, w.First, w.Pairs)
+	if d := w.Decision; d != nil {
+		slower := []string{w.First, w.Second}[d.Slower]
+		fmt.Fprintf(t, "In the first pair %s takes %s longer with %s. The largest part of this is %s (%+.1f s):\n", text.Escape(d.Job), seconds(max(d.Difference, -d.Difference)), slower,
+			text.Escape(d.Account), math.Abs(float64(d.Change))/1e9)
+		fmt.Fprintf(t, "  %s, from %s to %s\n%s\n", text.Escape(strings.TrimSpace(d.Task+" on "+d.Node)), seconds(d.From), seconds(d.To), d.Offer)
+	}
 	fmt.Fprintf(t, "\tfirst\tsecond\tdifference, with its 95 %% interval\n")
 	fmt.Fprintf(t, "makespan\t%s\nmean job time\t%s\n", w.Makespan.text(), w.Response.text())
 	w.jobsText(t)
@@ -216,10 +235,24 @@ func (w *Why) WriteText(to io.Writer, _ bool) error {
 	} else {
 		fmt.Fprintf(t, "\nall launches are the same\n")
 	}
-	if err := t.Flush(); err != nil || w.Offer == nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(to, "\nfirst offer that was decided differently: %.3f s, %s\n%s:\n%s%s:\n%s", float64(w.Offer.Time)/1e9, w.Offer.Node, w.First, w.Offer.First, w.Second, w.Offer.Second)
+	if w.Offer == nil {
+		return w.conclude(to)
+	}
+	if _, err := fmt.Fprintf(to, "\nfirst offer that was decided differently: %.3f s, %s\n%s:\n%s%s:\n%s", float64(w.Offer.Time)/1e9, w.Offer.Node, w.First, w.Offer.First, w.Second, w.Offer.Second); err != nil {
+		return err
+	}
+	return w.conclude(to)
+}
+
+// conclude writes the verdict on all jobs.
+func (w *Why) conclude(to io.Writer) error {
+	if w.Verdict == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(to, "\n%s: %s\n", w.Second, w.Verdict)
 	return err
 }
 

@@ -52,6 +52,10 @@ func TestCompareWhy(t *testing.T) {
 	if o := w.Offer; o.Node != "node4" || !strings.Contains(o.First, "- a: launched map 3") || !strings.Contains(o.Second, "A slot stayed free: nothing waiting") {
 		t.Errorf("%+v: want maps of a under fifo, nothing under fair2", o)
 	}
+	// Under fifo b waits for the slots of a.
+	if d := w.Decision; d == nil || d.Job != "b" || d.Slower != 0 || d.Account != "slot held" || d.Change >= 0 || d.From >= d.To || !strings.Contains(w.Verdict, "1 faster, 1 slower, worst a by") {
+		t.Errorf("%+v, %q: want b, which waits for slots under fifo", d, w.Verdict)
+	}
 	for _, j := range w.Jobs {
 		if j.Job == "b" && j.High >= 0 || j.Low > j.Mean || j.High < j.Mean {
 			t.Errorf("%+v: want b to gain", j)

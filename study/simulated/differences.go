@@ -22,10 +22,11 @@ type AccountChange struct {
 
 // Differences says where two runs differ. Times are in nanoseconds.
 type Differences struct {
-	Accounts []AccountChange `json:"accounts"`         // of the ledgers, those that change most first
-	Held     []AccountChange `json:"held"`             // slot held, by the job that held it
-	Launch   *OtherLaunch    `json:"launch,omitempty"` // left out: all launches are the same
-	Offer    *OtherOffer     `json:"offer,omitempty"`  // left out: all offers with launches are the same
+	Accounts []AccountChange `json:"accounts"`           // of the ledgers, those that change most first
+	Held     []AccountChange `json:"held"`               // slot held, by the job that held it
+	Decision *Decision       `json:"decision,omitempty"` // left out: no account of a job changes
+	Launch   *OtherLaunch    `json:"launch,omitempty"`   // left out: all launches are the same
+	Offer    *OtherOffer     `json:"offer,omitempty"`    // left out: all offers with launches are the same
 }
 
 // OtherLaunch is the first launch in which the two runs differ.
@@ -44,6 +45,73 @@ type OtherOffer struct {
 	Second string `json:"second"`
 }
 
+// Decision is the largest part of a difference: the account that changes most of the
+// job that differs most, the longest step of it in the slower run, and what the
+// scheduler decided first in that time.
+type Decision struct {
+	Job        string `json:"job"`
+	Difference int64  `json:"difference_ns"` // of the time of the job
+	Account    string `json:"account"`
+	Change     int64  `json:"change_ns"`
+	Slower     int    `json:"slower"` // 0: the first run is slower
+	Task       string `json:"task"`   // that waited or ran, if known
+	Node       string `json:"node"`
+	From       int64  `json:"from_ns"`
+	To         int64  `json:"to_ns"`
+	Offer      string `json:"offer,omitempty"` // in words
+}
+
+// decision finds the decision that cost most time.
+func decision(pair *[2]Run, ledgers *[2][]diagnose.JobDiagnosis) *Decision {
+	var d *Decision
+	var slow *diagnose.JobDiagnosis
+	for i := range ledgers[0] {
+		first := &ledgers[0][i]
+		at := slices.IndexFunc(ledgers[1], func(j diagnose.JobDiagnosis) bool { return j.ID == first.ID })
+		if at < 0 {
+			continue
+		}
+		both := [2]*diagnose.JobDiagnosis{first, &ledgers[1][at]}
+		difference := (both[1].Finish - both[1].Submit) - (both[0].Finish - both[0].Submit)
+		if size := max(difference, -difference); size == 0 || d != nil && size <= time.Duration(max(d.Difference, -d.Difference)) {
+			continue
+		}
+		d = &Decision{Job: first.ID, Difference: int64(difference)}
+		if difference > 0 {
+			d.Slower = 1
+		}
+		slow = both[d.Slower]
+		sums := map[string]time.Duration{}
+		for k, sign := range [2]time.Duration{-1, 1} {
+			for n := range both[k].Ledger {
+				s := &both[k].Ledger[n]
+				sums[s.Name()] += sign * (s.To - s.From)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(sums)) {
+			if change := int64(sums[name]); d.Account == "" || (change > d.Change) == (difference > 0) && change != d.Change {
+				d.Account, d.Change = name, change
+			}
+		}
+	}
+	if d == nil {
+		return nil
+	}
+	for n := range slow.Ledger {
+		if s := &slow.Ledger[n]; s.Name() == d.Account && int64(s.To-s.From) > d.To-d.From {
+			d.From, d.To, d.Task, d.Node = int64(s.From), int64(s.To), s.Attempt, s.Node
+		}
+	}
+	run := &pair[d.Slower]
+	for i := range run.Offers {
+		if o := &run.Offers[i]; int64(o.Time) >= d.From && int64(o.Time) < d.To {
+			d.Offer = diagnose.DecisionText(o, run.Question)
+			break
+		}
+	}
+	return d
+}
+
 // Compare compares the ledgers, launches and offers of two runs: of one job, or of all
 // if the name is empty.
 func Compare(pair *[2]Run, job string) (Differences, error) {
@@ -58,6 +126,7 @@ const slotHeld = "slot held"
 // all, and the time for which slots were held by the job that held them.
 func (d *Differences) compareLedgers(pair *[2]Run, job string) error {
 	accounts, held := map[string]*AccountChange{}, map[string]*AccountChange{}
+	var ledgers [2][]diagnose.JobDiagnosis
 	add := func(to map[string]*AccountChange, name string, i int, t time.Duration) {
 		if to[name] == nil {
 			to[name] = &AccountChange{Account: workload.Escape(name)}
@@ -70,16 +139,17 @@ func (d *Differences) compareLedgers(pair *[2]Run, job string) error {
 		if err != nil {
 			return err
 		}
+		ledgers[i] = jobs
 		for _, j := range jobs {
 			for _, step := range j.Ledger {
-				add(accounts, step.Account.String(), i, step.To-step.From)
+				add(accounts, step.Name(), i, step.To-step.From)
 				if step.Account.String() == slotHeld {
 					add(held, step.By, i, step.To-step.From)
 				}
 			}
 		}
 	}
-	d.Accounts, d.Held = changesOf(accounts), changesOf(held)
+	d.Accounts, d.Held, d.Decision = changesOf(accounts), changesOf(held), decision(pair, &ledgers)
 	return nil
 }
 

@@ -67,7 +67,7 @@ func Jobs(h *workload.History) iter.Seq[*workload.HistoryJob] {
 func (r *Run) Ledgers(job string) ([]diagnose.JobDiagnosis, error) {
 	options := diagnose.DefaultOptions()
 	options.Job = job
-	d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: Jobs(r.History()), Question: r.Question}, options)
+	d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: Jobs(r.History()), Question: r.Question, Offers: r.Offers}, options)
 	if err != nil {
 		return nil, err
 	}
