@@ -349,15 +349,21 @@ func phaseTable(t *text.Writer, list []Answer) {
 
 // gapTable writes a line per cause and a column per model.
 func gapTable(t *text.Writer, reference string, list []Answer) {
-	var causes []string
+	var causes, phases []string
+	var rest string // the last part of each gap
 	var answers []*Answer
 	for i := range list {
 		if len(list[i].Gap) == 0 {
 			continue
 		}
 		answers = append(answers, &list[i])
-		for _, g := range list[i].Gap {
-			if !slices.Contains(causes, g.Cause) {
+		for k, g := range list[i].Gap {
+			switch {
+			case k == len(list[i].Gap)-1:
+				rest = g.Cause
+			case g.Phase && !slices.Contains(phases, g.Cause):
+				phases = append(phases, g.Cause)
+			case !g.Phase && !slices.Contains(causes, g.Cause):
 				causes = append(causes, g.Cause)
 			}
 		}
@@ -370,27 +376,34 @@ func gapTable(t *text.Writer, reference string, list []Answer) {
 		fmt.Fprintf(t, "\tfrom %s", text.Escape(x.Prediction.Model))
 	}
 	fmt.Fprintln(t)
-	line := func(name string, of func(*Answer) (time.Duration, bool)) {
+	line := func(name, missing string, of func(*Answer) (time.Duration, bool)) {
 		fmt.Fprint(t, name)
 		for _, x := range answers {
 			if d, ok := of(x); ok {
 				fmt.Fprintf(t, "\t%s", signed(d))
 			} else {
-				fmt.Fprint(t, "\tin the model")
+				fmt.Fprint(t, "\t"+missing)
 			}
 		}
 		fmt.Fprintln(t)
 	}
-	for _, cause := range causes {
-		line(cause, func(x *Answer) (time.Duration, bool) {
+	part := func(cause string) func(x *Answer) (time.Duration, bool) {
+		return func(x *Answer) (time.Duration, bool) {
 			i := slices.IndexFunc(x.Gap, func(g GapPart) bool { return g.Cause == cause })
 			if i < 0 {
 				return 0, false
 			}
 			return x.Gap[i].Time, true
-		})
+		}
 	}
-	line("together", func(x *Answer) (sum time.Duration, ok bool) {
+	for _, cause := range causes {
+		line(cause, "in the model", part(cause))
+	}
+	for _, phase := range phases {
+		line(phase, "", part(phase))
+	}
+	line(rest, "", part(rest))
+	line("together", "", func(x *Answer) (sum time.Duration, ok bool) {
 		for _, g := range x.Gap {
 			sum += g.Time
 		}

@@ -31,7 +31,7 @@ func swept(reference string) *Answers {
 				x.Err = errors.New("one job only")
 			}
 			if m.name == "aria" {
-				x.Gap = []GapPart{{"stragglers", 3 * time.Second}, {"the model's own", t - p.Mean - 3*time.Second}}
+				x.Gap = []GapPart{{"stragglers", false, 3 * time.Second}, {"the model's own", false, t - p.Mean - 3*time.Second}}
 			}
 			a.List = append(a.List, x)
 		}

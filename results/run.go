@@ -205,6 +205,7 @@ type Answer struct {
 // GapPart is a part of the difference between a prediction and the reference.
 type GapPart struct {
 	Cause string
+	Phase bool // a phase of tasks, whose mean differs
 	Time  time.Duration
 }
 

@@ -17,9 +17,9 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
-	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/predict"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Simulation is the name under which the simulator answers.
@@ -168,7 +168,7 @@ func (k *Options) answers(c *study.Opened, run *results.Run, reference string) (
 		}
 		x.At = c.At
 		if x.Err == nil && k.Causes && !c.Study.Scenario.Models.NoCauses && reference == Simulation && q.Tasks() <= MaxAttributedTasks {
-			if x.Gap, err = attribute(worlds, &m.Model, list[0].Prediction.Mean, x.Prediction.Mean); err != nil {
+			if x.Gap, err = attribute(worlds, &m.Model, list[0].Prediction.Mean, &x.Prediction); err != nil {
 				return nil, fmt.Errorf("%s: %w", q.Name, err)
 			}
 		}
@@ -177,11 +177,17 @@ func (k *Options) answers(c *study.Opened, run *results.Run, reference string) (
 	return list, nil
 }
 
-// replicatedWorld is the question of one replication, with its makespans by the set
-// of causes that are off.
+// replicatedWorld is the question of one replication, with its answers by the set of
+// causes that are off.
 type replicatedWorld struct {
-	question  *model.WhatIf
-	makespans map[uint]time.Duration
+	question *model.WhatIf
+	answers  map[uint]simulatedAnswer
+}
+
+// simulatedAnswer is a makespan, with the mean times of the phases of tasks.
+type simulatedAnswer struct {
+	makespan time.Duration
+	phases   []model.PhaseTime
 }
 
 // worldsOf returns the replications of a run with nothing switched off.
@@ -192,47 +198,107 @@ func worldsOf(c *study.Opened, run *results.Run) ([]replicatedWorld, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, replicatedWorld{&s.Runs[c.Run].Question, map[uint]time.Duration{0: run.Predictions[i].Mean}})
+		with := simulatedAnswer{run.Predictions[i].Mean, run.Stats.MeanPhases()}
+		all = append(all, replicatedWorld{&s.Runs[c.Run].Question, map[uint]simulatedAnswer{0: with}})
 	}
 	return all, nil
 }
 
 // attribute splits the gap between a model's answer and the simulation's mean. It
 // switches off in each replication one cause after another that the model leaves
-// out. The rest is the model's own error.
-func attribute(worlds []replicatedWorld, by *analytic.Model, simulated, predicted time.Duration) ([]results.GapPart, error) {
+// out. Of the rest, it gives each phase by how much its mean differs, over the waves
+// of its tasks, if that explains some of it. What is left is the model's own error.
+func attribute(worlds []replicatedWorld, by *analytic.Model, simulated time.Duration, predicted *model.Prediction) ([]results.GapPart, error) {
 	var parts []results.GapPart
+	var last simulatedAnswer // of the first replication
 	for i := range worlds {
 		q := worlds[i].question
-		off, now, world, n := uint(0), worlds[i].makespans[0], *q, 0
+		now := worlds[i].answers[0]
+		off, world, n := uint(0), *q, 0
 		for c := range analytic.NumCauses {
 			if by.AccountsFor(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
 				continue
 			}
 			off |= 1 << c
 			world = analytic.Without(world, c)
-			next, known := worlds[i].makespans[off]
+			next, known := worlds[i].answers[off]
 			if !known {
-				p, err := study.Predict(sim.Simulator{}, &world)
+				p, stats, err := study.Simulate(&world)
 				if err != nil {
 					return nil, fmt.Errorf("without %s: %w", c, err)
 				}
-				next = p.Mean
-				worlds[i].makespans[off] = next
+				next = simulatedAnswer{p.Mean, stats.MeanPhases()}
+				worlds[i].answers[off] = next
 			}
 			if i == 0 {
 				parts = append(parts, results.GapPart{Cause: c.String()})
 			}
-			parts[n].Time += now - next
+			parts[n].Time += now.makespan - next.makespan
 			now, n = next, n+1
 		}
+		if i == 0 {
+			last = now
+		}
 	}
-	rest := simulated - predicted
+	rest := simulated - predicted.Mean
 	for i := range parts {
 		parts[i].Time /= time.Duration(len(worlds))
 		rest -= parts[i].Time
 	}
+	phases, left := phaseGaps(worlds[0].question, last.phases, predicted.Phases), rest
+	for _, p := range phases {
+		left -= p.Time
+	}
+	if left.Abs() < rest.Abs() { // not in a model whose phases overlap
+		parts, rest = append(parts, phases...), left
+	}
 	return append(parts, results.GapPart{Cause: "unexplained (model error)", Time: rest}), nil
+}
+
+// phaseGaps compares the phases of a model with the simulated ones. A simulated phase
+// that the model does not have belongs to the one before it, or to the first. The
+// start of the JVM and the commit are left out: models have them in the protocol.
+func phaseGaps(q *model.WhatIf, simulated, predicted []model.PhaseTime) (parts []results.GapPart) {
+	var slots [2]int
+	for i := range q.Cluster.Nodes {
+		slots[workload.Map] += q.Cluster.Nodes[i].MapSlots
+		slots[workload.Reduce] += q.Cluster.Nodes[i].ReduceSlots
+	}
+	tasks := [2]int{}
+	for i := range q.Jobs {
+		tasks[workload.Map] += q.Jobs[i].Maps.Count
+		tasks[workload.Reduce] += q.Jobs[i].Reduces.Count
+	}
+	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
+		first := len(parts)
+		var phases []workload.Phase
+		for _, p := range predicted {
+			if p.Kind == kind {
+				phases = append(phases, p.Phase)
+				parts = append(parts, results.GapPart{Cause: fmt.Sprintf("%s, %s", kind, p.Phase), Phase: true, Time: -p.Time})
+			}
+		}
+		if len(phases) == 0 {
+			continue
+		}
+		for _, p := range simulated {
+			if p.Kind != kind || p.Phase == workload.PhaseStartup || p.Phase == workload.PhaseCommit {
+				continue
+			}
+			of := 0
+			for i, ph := range phases {
+				if ph <= p.Phase {
+					of = i
+				}
+			}
+			parts[first+of].Time += p.Time
+		}
+		waves := float64(tasks[kind]) / float64(max(1, min(slots[kind], tasks[kind])))
+		for i := range parts[first:] {
+			parts[first+i].Time = time.Duration(float64(parts[first+i].Time) * waves)
+		}
+	}
+	return parts
 }
 
 // aboveFirst lists the runs whose makespan differs from the first run's by more

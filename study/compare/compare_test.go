@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/workload"
 )
 
 const oneJob = `
@@ -46,11 +48,11 @@ func TestAttributeSharesSimulations(t *testing.T) {
 	}
 	q := &s.Runs[0].Question
 	alone := func() []replicatedWorld {
-		return []replicatedWorld{{q, map[uint]time.Duration{0: time.Minute}}}
+		return []replicatedWorld{{q, map[uint]simulatedAnswer{0: {makespan: time.Minute}}}}
 	}
 	parts := func(worlds []replicatedWorld, name string) []results.GapPart {
 		i := slices.IndexFunc(analytic.Models, func(m analytic.Model) bool { return m.Name == name })
-		list, err := attribute(worlds, &analytic.Models[i], time.Minute, 0)
+		list, err := attribute(worlds, &analytic.Models[i], time.Minute, &model.Prediction{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,5 +62,25 @@ func TestAttributeSharesSimulations(t *testing.T) {
 	parts(shared, "aria")
 	if got, want := parts(shared, "zhang"), parts(alone(), "zhang"); !slices.Equal(got, want) {
 		t.Errorf("after aria %v, alone %v", got, want)
+	}
+}
+
+// A simulated phase belongs to that of the model before it, times count over the waves
+// of the tasks, and the JVM and the commit are left out.
+func TestPhaseGaps(t *testing.T) {
+	q := &model.WhatIf{Cluster: model.Cluster{Nodes: []model.Node{{MapSlots: 2, ReduceSlots: 4}}}, Jobs: []workload.Job{{Maps: workload.MapTasks{Count: 5}, Reduces: workload.ReduceTasks{Count: 3}}}}
+	of := func(k workload.Kind, p workload.Phase, seconds int) model.PhaseTime {
+		return model.PhaseTime{Kind: k, Phase: p, Time: time.Duration(seconds) * time.Second}
+	}
+	simulated := []model.PhaseTime{
+		of(workload.Map, workload.PhaseStartup, 1), of(workload.Map, workload.PhaseRead, 4), of(workload.Map, workload.PhaseMap, 2), of(workload.Map, workload.PhaseSpill, 3),
+		of(workload.Reduce, workload.PhaseShuffle, 7), of(workload.Reduce, workload.PhaseMerge, 5), of(workload.Reduce, workload.PhaseCommit, 9),
+	}
+	predicted := []model.PhaseTime{of(workload.Map, workload.PhaseMap, 6), of(workload.Map, workload.PhaseSpill, 1), of(workload.Reduce, workload.PhaseShuffle, 10)}
+	want := []results.GapPart{
+		{Cause: "map, map", Phase: true, Time: 0}, {Cause: "map, spill", Phase: true, Time: 5 * time.Second}, {Cause: "reduce, shuffle", Phase: true, Time: 2 * time.Second},
+	}
+	if got := phaseGaps(q, simulated, predicted); !slices.Equal(got, want) {
+		t.Errorf("%v: want %v", got, want)
 	}
 }
