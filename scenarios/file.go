@@ -738,6 +738,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	t.unique(q.Jobs)
+	t.chains(q.Jobs)
 	if onYARN != nil {
 		onYARN.place(q.Jobs)
 		onYARN.check(q)

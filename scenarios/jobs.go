@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -65,6 +66,10 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	p, _ := workload.ParsePriority(t.oneOf("priority", "NORMAL", "VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"))
 	j.Priority = p
 	j.Submit = t.duration("submit", 0)
+	j.After = t.texts("after")
+	if len(j.After) > 0 && (t.has("initialised") || t.has("ends")) {
+		t.failf("after", "cannot be combined with initialised or ends: the time of submission is not known before the run")
+	}
 	j.Commits = t.boolean("commits", false)
 	j.Reduces.FromLastMap = t.boolean("from_last_map", false)
 	j.Init = t.duration("initialised", 0)
@@ -113,10 +118,16 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	gap := t.durations("interarrival", 0)
 	t.done()
 	if count == 1 {
-		if deadline > 0 {
+		switch {
+		case len(j.After) > 0:
+			j.Deadline = deadline
+		case deadline > 0:
 			j.Deadline = j.Submit + deadline
 		}
 		return []workload.Job{j}
+	}
+	if len(j.After) > 0 {
+		t.failf("after", "cannot be combined with jobs = %d: want one job", count)
 	}
 	if count > mostTasks/max(1, j.Maps.Count+j.Reduces.Count) {
 		t.failf("jobs", "%d jobs of %d tasks: want at most %d tasks in one question", count, j.Maps.Count+j.Reduces.Count, mostTasks)
@@ -421,4 +432,55 @@ func (t *table) attemptEnds(key string, n int, ends map[int][]workload.AttemptEn
 		}
 	}
 	return ends
+}
+
+// chains replaces the names in after by the IDs of the jobs that have them, and puts
+// jobs that wait behind those that do not.
+func (t *table) chains(jobs []workload.Job) {
+	if !slices.ContainsFunc(jobs, func(j workload.Job) bool { return len(j.After) > 0 }) {
+		return
+	}
+	if t.yarn != nil {
+		t.fail(t.line("job"), "job.after: want an MRv1 release in cluster.hadoop: jobs on YARN do not wait for others")
+		return
+	}
+	ids := map[string][]string{}
+	for i := range jobs {
+		if name := jobs[i].Name; !slices.Contains(ids[name], jobs[i].ID) {
+			ids[name] = append(ids[name], jobs[i].ID)
+		}
+	}
+	known := slices.Sorted(maps.Keys(ids))
+	rank := map[string]int{} // of IDs: the longest chain before a job
+	for i := range jobs {
+		j := &jobs[i]
+		var before []string
+		for _, name := range j.After {
+			if len(ids[name]) == 0 {
+				t.fail(t.line("job"), "job %s: after: got %q: want names of jobs%s", j.Name, name, input.Suggest(name, known))
+				return
+			}
+			before = append(before, ids[name]...)
+		}
+		j.After = before
+	}
+	for round := 0; ; round++ {
+		changed := false
+		for i := range jobs {
+			longest := 0
+			for _, id := range jobs[i].After {
+				longest = max(longest, rank[id]+1)
+			}
+			changed = changed || longest != rank[jobs[i].ID]
+			rank[jobs[i].ID] = longest
+		}
+		if !changed {
+			break
+		}
+		if round > len(jobs) {
+			t.fail(t.line("job"), "after: the jobs wait for each other in a circle: want a chain that begins with a job without after")
+			return
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b workload.Job) int { return cmp.Compare(min(1, rank[a.ID]), min(1, rank[b.ID])) })
 }

@@ -91,9 +91,7 @@ func (s Simulator) predictOnYARN(q *model.WhatIf) (model.Prediction, error) {
 	switch {
 	case r.rm.Over():
 	case until <= limit:
-		for r.Jobs.Submitted < len(q.Jobs) && engine.At(q.Jobs[r.Jobs.Submitted].Submit) <= until {
-			r.Jobs.Submitted++
-		}
+		r.Jobs.Until(q.Jobs, until)
 		r.Cut(until)
 	default:
 		return model.Prediction{}, &LimitReached{limit.Duration(), lastSubmit(q.Jobs)}

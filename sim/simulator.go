@@ -14,6 +14,7 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -92,6 +93,9 @@ func newMaster(r *run.Run) (master, error) { return jobtracker.New(r) }
 func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 	if q.YARN != nil {
 		return s.predictOnYARN(&q)
+	}
+	if slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return len(j.After) > 0 }) {
+		q.Jobs = slices.Clone(q.Jobs) // their times of submission follow from the run
 	}
 	r, err := run.New(&q, s.Recorder)
 	if err != nil {

@@ -76,7 +76,7 @@ func (c *changes) change(i int32) {
 	jt := c.jt
 	jt.at(beforeHeartbeats)
 	jt.policy, jt.memory = c.later[i].policy, c.later[i].memory
-	for _, j := range jt.jobs[:jt.Jobs.Submitted] {
+	for _, j := range jt.jobs {
 		if j != nil {
 			j.Discharge()
 			j.standing.ended = j.State == scheduler.Done

@@ -1,6 +1,9 @@
 package jobtracker
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A need is something that a job waits for and that a heartbeat can give it.
 type need uint8
@@ -44,7 +47,7 @@ func (q *serviceQueues) change(j *jobInProgress, to needSet) {
 		if to.has(n) == j.needs.has(n) {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(q[n], j.ID, func(x *jobInProgress, id int) int { return x.ID - id })
+		at, _ := slices.BinarySearchFunc(q[n], j, func(x, j *jobInProgress) int { return cmp.Or(cmp.Compare(x.Submit, j.Submit), x.ID-j.ID) })
 		if to.has(n) {
 			q[n] = slices.Insert(q[n], at, j)
 		} else {

@@ -260,7 +260,8 @@ func (jt *JobTracker) oldEnough(id int32) {
 // jobEnded takes a job off the list.
 func (jt *JobTracker) jobEnded(j *jobInProgress, how workload.State) {
 	jt.Ended++
-	at, _ := slices.BinarySearchFunc(jt.active, j.ID, func(x *jobInProgress, id int) int { return x.ID - id })
+	jt.Jobs.Release(j.ID)
+	at := slices.Index(jt.active, j)
 	jt.active, jt.view.Jobs = slices.Delete(jt.active, at, at+1), slices.Delete(jt.view.Jobs, at, at+1)
 	if f := &j.failures; jt.Release.AvoidsTrackers && how == workload.Succeeded && f.flaky > 0 {
 		for id := range int32(len(jt.trackers)) {

@@ -81,10 +81,10 @@ func accountMap(o *model.JobOutcome, t *execute.Times, l workload.Locality, stat
 }
 
 // cut marks the jobs that have not ended when a run is cut short, and counts
-// them. Jobs from the given index on have not been submitted.
-func (r *Recorder) cut(first int) (open int) {
+// them.
+func (r *Recorder) cut() (open int) {
 	for i := range r.outcomes {
-		if i >= first {
+		if !r.run.Jobs.Has(i) {
 			r.outcomes[i] = notStarted(&r.run.Question.Jobs[i])
 		}
 		if r.outcomes[i].Finish < 0 {

@@ -63,14 +63,14 @@ func (r *Run) Warn(format string, args ...any) {
 
 // Cut ends a run before its jobs have ended.
 func (r *Run) Cut(at engine.Time) {
-	open := r.Recorder.cut(r.Jobs.Submitted)
+	open := r.Recorder.cut()
 	r.Warn("the run was cut at %v with %d of %d jobs unfinished", at.Duration(), open, len(r.Question.Jobs))
 }
 
 // Unfinished lists the jobs that have not ended.
 func (r *Run) Unfinished() (names []string) {
 	for i := range r.Question.Jobs {
-		if i >= r.Jobs.Submitted || r.Recorder.outcomes[i].Finish == never {
+		if !r.Jobs.Has(i) || r.Recorder.outcomes[i].Finish == never {
 			names = append(names, r.Question.Jobs[i].ID)
 		}
 	}
@@ -114,10 +114,16 @@ func hostNames(c *model.Cluster) []hostName {
 type Submissions struct {
 	eng         *engine.Engine
 	jobs        []workload.Job
-	Submitted   int     // so far
-	inits       []int32 // jobs, in the order of their recorded initialisation
-	ends        []int32 // jobs, in the order of the recorded orders to end
+	queue       []int32 // jobs whose time of submission is known, in its order
+	submitted   []bool
+	after       [][]int32 // by job: those that wait for it; nil if none waits
+	waits       []int32   // by job: for how many it waits
+	inits       []int32   // jobs, in the order of their recorded initialisation
+	ends        []int32   // jobs, in the order of the recorded orders to end
 	submitTimer engine.Timer
 	initTimer   engine.Timer
 	endTimer    engine.Timer
 }
+
+// Has reports whether a job has been submitted.
+func (s *Submissions) Has(job int) bool { return job < len(s.submitted) && s.submitted[job] }
