@@ -75,6 +75,10 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 		return nil
 	}
 	as := assignedIn(h)
+	if longest := as.interval(interval); c.Heartbeat == 0 && longest != interval {
+		t.assume("cluster.heartbeat = %v (tasks of a machine are assigned whole intervals of it apart; the release has %v)", longest, interval)
+		interval, c.Heartbeat = longest, longest
+	}
 	beats := as.beats(interval)
 	if beats == nil {
 		return nil
@@ -99,6 +103,69 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 	}
 }
 
+// interval returns the longest heartbeat interval that the assignments of a history fit
+// about as well as any, or the usual one if they fit none well. Those of a real tracker
+// drift, and fit none in a longer record.
+func (as *assignments) interval(usual time.Duration) time.Duration {
+	const (
+		step, most = 10 * time.Millisecond, 15 * time.Second // intervals are configured in round numbers
+		machines   = 20
+		each       = 100 // assignments of a machine
+		fits, near = 0.8, 0.9
+		fewest     = 20
+		few, many  = 3, 5 // different multiples of the interval between assignments; many if the usual one fits too
+	)
+	first := assignments{given: map[string][]time.Duration{}, freed: as.freed}
+	total := 0
+	for _, node := range slices.Sorted(maps.Keys(as.given))[:min(machines, len(as.given))] {
+		given := slices.Clone(as.given[node])
+		slices.Sort(given)
+		first.given[node] = given[:min(each, len(given))]
+		total += len(first.given[node])
+	}
+	if total < fewest || as.seconds {
+		return usual
+	}
+	best, longest := 0.0, usual
+	shares := map[time.Duration]float64{}
+	for at := 10 * step; at <= most; at += step {
+		_, shares[at] = first.agreement(at)
+		best = max(best, shares[at])
+	}
+	if best < fits {
+		return usual
+	}
+	for at := 10 * step; at <= most; at += step {
+		if shares[at] >= near*best {
+			longest = at
+		}
+	}
+	needs := few
+	if _, share := first.agreement(usual); share >= near*best {
+		needs = many
+	}
+	if first.multiples(longest) < needs {
+		return usual
+	}
+	return longest
+}
+
+// multiples returns how many different multiples of an interval lie between assignments
+// of a machine. Equal tasks are assigned equally long apart, which also fits multiples of
+// the interval.
+func (as *assignments) multiples(interval time.Duration) int {
+	seen := map[time.Duration]bool{}
+	for _, node := range slices.Sorted(maps.Keys(as.given)) {
+		given := as.given[node]
+		for i := range len(given) - 1 {
+			if n := (given[i+1] - given[i] + interval/2) / interval; n > 0 {
+				seen[n] = true
+			}
+		}
+	}
+	return len(seen)
+}
+
 // beats returns the first heartbeat of each machine of a history, if many of the
 // intervals with an assignment have one at that beat. Others have none: an attempt
 // may wait for its slot, and then starts between heartbeats. The heartbeats of a
@@ -106,7 +173,17 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 // record.
 func (as *assignments) beats(interval time.Duration) map[string]time.Duration {
 	const kept = 0.3 // share of the intervals after the first of a machine
-	beats := make(map[string]time.Duration, len(as.given))
+	beats, share := as.agreement(interval)
+	if !(share >= kept) {
+		return nil
+	}
+	return beats
+}
+
+// agreement returns the beat of each machine that most of its assignments have, and the
+// share of all that have it, after the first of a machine.
+func (as *assignments) agreement(interval time.Duration) (beats map[string]time.Duration, share float64) {
+	beats = make(map[string]time.Duration, len(as.given))
 	total, agree := 0, 0
 	for _, node := range slices.Sorted(maps.Keys(as.given)) {
 		var offsets []time.Duration
@@ -125,10 +202,10 @@ func (as *assignments) beats(interval time.Duration) map[string]time.Duration {
 		agree += n - 1
 		total += len(offsets) - 1
 	}
-	if agree == 0 || float64(agree) < kept*float64(total) {
-		return nil
+	if agree == 0 {
+		return beats, 0
 	}
-	return beats
+	return beats, float64(agree) / float64(total)
 }
 
 // nodeInstant is a time on a machine.
@@ -139,12 +216,13 @@ type nodeInstant struct {
 
 // assignments are what a history shows of the heartbeats of its machines.
 type assignments struct {
-	given map[string][]time.Duration // when attempts were assigned, or started if that is not recorded
-	freed map[nodeInstant]bool       // when attempts succeeded, for which others may have waited
+	given   map[string][]time.Duration // when attempts were assigned, or started if that is not recorded
+	freed   map[nodeInstant]bool       // when attempts succeeded, for which others may have waited
+	seconds bool                       // the record has whole seconds, which show no heartbeats
 }
 
 func assignedIn(h *workload.History) assignments {
-	as := assignments{map[string][]time.Duration{}, map[nodeInstant]bool{}}
+	as := assignments{map[string][]time.Duration{}, map[nodeInstant]bool{}, true}
 	for i := range h.Jobs {
 		for k := range h.Jobs[i].Tasks {
 			for n := range h.Jobs[i].Tasks[k].Attempts {
@@ -159,6 +237,7 @@ func assignedIn(h *workload.History) assignments {
 				as.given[a.Node] = append(as.given[a.Node], at)
 				if a.State == workload.Succeeded && workload.Known(a.Finish) && a.Finish > a.Start {
 					as.freed[nodeInstant{a.Node, a.Finish}] = true
+					as.seconds = as.seconds && a.Finish%time.Second == 0
 				}
 			}
 		}

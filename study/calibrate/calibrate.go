@@ -54,8 +54,7 @@ type RunCalibration struct {
 	traces    []string
 	format    string // of the traces; empty: detected
 	release   string
-	scheduler string // that no record states, and why it is assumed; empty: FIFO, or what the record states
-	why       string
+	scheduler study.Policy
 	launch    bool // the record has no start of the JVM
 	recorded  platform.Profile
 	simulated platform.Profile
@@ -139,7 +138,7 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 		return nil, err
 	}
 	if len(paths) == 1 {
-		if c.scheduler, c.why, err = study.SchedulerOf(paths[0], study.Options{Seed: k.Seed, Reading: r}); err != nil {
+		if c.scheduler, err = study.SchedulerOf(paths[0], study.Options{Seed: k.Seed, Reading: r}); err != nil {
 			return nil, err
 		}
 	}
@@ -746,8 +745,11 @@ func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
 			}
 		}
 	}
-	if c.scheduler != "" {
-		fmt.Fprintf(&b, "[scheduler]\nname = %s   # %s\n", workload.TOMLText(c.scheduler), c.why)
+	if c.scheduler.Name != "" {
+		fmt.Fprintf(&b, "[scheduler]\nname = %s   # %s\n", workload.TOMLText(c.scheduler.Name), c.scheduler.Why)
+		if c.scheduler.Multiple != "" {
+			fmt.Fprintf(&b, "%q = %s\n", study.MultipleKey, c.scheduler.Multiple)
+		}
 	}
 	var names []string
 	for _, path := range c.traces {
