@@ -122,8 +122,8 @@ func (t *tableReader) text() string {
 	cell := t.cell()
 	own, known := t.names[string(cell)]
 	if !known {
-		own = string(cell)
-		t.names[own] = own
+		own = workload.Unescape(string(cell))
+		t.names[string(cell)] = own
 	}
 	return own
 }

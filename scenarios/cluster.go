@@ -26,11 +26,18 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 	c.Costs = t.readCosts(l, ideal, m)
 	if onYARN != nil {
 		onYARN.readCosts(t.table, &c.Costs)
+	} else {
+		for _, key := range []string{"memory", "vcores"} {
+			if _, ok := t.ask(key); ok {
+				t.failf(key, "Hadoop %s has slots: want hadoop = \"3.3.6\" or another release with containers", c.Hadoop)
+			}
+		}
 	}
 	c.SharedSlots = t.boolean("shared_slots", false)
 	c.EveryHeartbeat = t.oneOf("heartbeats", "lazy", "lazy", "every") == "every"
-	if c.Heartbeat = t.duration("heartbeat", 0); c.Heartbeat < time.Millisecond && t.has("heartbeat") {
-		t.want("heartbeat", c.Heartbeat, "at least 1ms; hadoop = \"ideal\" does without")
+	c.Heartbeat = t.duration("heartbeat", 0)
+	if given, ok := asDuration(t.values["heartbeat"]); ok && given < time.Millisecond {
+		t.want("heartbeat", given, "at least 1ms; hadoop = \"ideal\" does without")
 	}
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)

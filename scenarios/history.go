@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -156,8 +157,12 @@ func (r *Reading) Each(paths []string, f func(*workload.HistoryJob) error) (*wor
 		return nil, err
 	}
 	all, taken, names := 0, 0, newNames()
+	var seen []string // names of jobs, for a hint
 	h, err := trace.ReadOptions{Format: r.Format}.Each(r.withTopology(paths), func(j *workload.HistoryJob) error {
 		if all++; !r.takes(j.ID, j.Name) {
+			if len(seen) < 1000 {
+				seen = append(seen, cmp.Or(j.Name, j.ID))
+			}
 			return nil
 		}
 		taken++
@@ -168,7 +173,7 @@ func (r *Reading) Each(paths []string, f func(*workload.HistoryJob) error) (*wor
 		return f(j)
 	})
 	if err == nil && all > 0 && taken == 0 {
-		err = r.noMatch(all)
+		err = r.noMatch(all, seen)
 	}
 	if err != nil {
 		return h, err
@@ -209,8 +214,27 @@ func (r *Reading) takes(id, name string) bool {
 	})
 }
 
-func (r *Reading) noMatch(jobs int) error {
-	return fmt.Errorf("--job %s: matches none of %s", strings.Join(r.Jobs, ", "), workload.Counted(jobs, "job", "jobs"))
+// noMatch names a job that may have been meant, else the first one.
+func (r *Reading) noMatch(jobs int, names []string) error {
+	hint := ""
+	if i := input.Nearest(r.Jobs[0], names); i >= 0 {
+		hint = fmt.Sprintf(" (did you mean %q?)", names[i])
+	} else if len(names) > 0 {
+		hint = fmt.Sprintf(", such as %q", names[0])
+	}
+	return fmt.Errorf("--job %s: matches none of %s%s", strings.Join(r.Jobs, ", "), workload.Counted(jobs, "job", "jobs"), hint)
+}
+
+// namesOf lists the names of jobs, or their IDs where they have none.
+func namesOf(h *workload.History) (names []string) {
+	for i := range h.Jobs {
+		names = append(names, cmp.Or(h.Jobs[i].Name, h.Jobs[i].ID))
+	}
+	for i := range h.Swim {
+		names = append(names, h.Swim[i].ID)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // clusters returns the clusters of a history with jobs that were asked for.
@@ -226,14 +250,14 @@ func (r *Reading) choose(h *workload.History) error {
 	if len(r.Jobs) == 0 {
 		return nil
 	}
-	all := len(h.Jobs) + len(h.Swim)
+	all, names := len(h.Jobs)+len(h.Swim), namesOf(h)
 	if asked := r.clusters(h); len(asked) == 1 {
 		*h = asked[0]
 	}
 	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j workload.HistoryJob) bool { return !r.takes(j.ID, j.Name) })
 	h.Swim = slices.DeleteFunc(slices.Clone(h.Swim), func(j workload.SwimJob) bool { return !r.takes(j.ID, "") })
 	if len(h.Jobs)+len(h.Swim) == 0 && all > 0 {
-		return r.noMatch(all)
+		return r.noMatch(all, names)
 	}
 	return nil
 }

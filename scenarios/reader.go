@@ -80,8 +80,10 @@ func (r *report) err() error {
 	if len(r.problems) == 0 {
 		return nil
 	}
+	seen := map[problem]bool{} // each run of a varied key finds the same ones
+	r.problems = slices.DeleteFunc(r.problems, func(p problem) bool { again := seen[p]; seen[p] = true; return again })
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
-	return &Errors{r.file, r.set, slices.Compact(r.problems)}
+	return &Errors{r.file, r.set, r.problems}
 }
 
 func (r *report) fail(line int, format string, args ...any) {
@@ -479,18 +481,19 @@ func (t *table) done() {
 	}
 }
 
-// suggest returns the key with the most similar spelling: of this table or, at the
-// top level, of any table that is not in a list.
+// suggest returns the key with the most similar spelling: of this table or, if it has
+// none or is the whole file, of any table that is not in a list.
 func (t *table) suggest(key string) string {
 	var words, paths []string
 	for _, k := range t.asked {
 		words, paths = append(words, k), append(paths, join(t.path, k))
 	}
-	if t.path == "" {
-		for _, path := range t.known {
-			if !strings.Contains(path, "[") {
-				words, paths = append(words, path[strings.LastIndexByte(path, '.')+1:]), append(paths, path)
-			}
+	if i := input.Nearest(key, words); i >= 0 && t.path != "" {
+		return fmt.Sprintf(" (did you mean %s?)", paths[i])
+	}
+	for _, path := range t.known {
+		if !strings.Contains(path, "[") {
+			words, paths = append(words, path[strings.LastIndexByte(path, '.')+1:]), append(paths, path)
 		}
 	}
 	if i := input.Nearest(key, words); i >= 0 {

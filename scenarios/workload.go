@@ -289,7 +289,7 @@ func (l *load) oneCluster(h *workload.History, r *Reading) error {
 	asked := r.clusters(h)
 	switch len(asked) {
 	case 0:
-		return r.noMatch(len(h.Jobs))
+		return r.noMatch(len(h.Jobs), namesOf(h))
 	case 1:
 		*h = asked[0]
 		t.assume("machines: those of the cluster with the chosen jobs, one of %d recorded", recorded)

@@ -50,7 +50,7 @@ func (o *Options) check() error {
 	case o.Replications < 0 || o.Replications > maxReplications:
 		return fmt.Errorf("replications: got %d: want 1 to %d", o.Replications, maxReplications)
 	case o.Workers < 0:
-		return fmt.Errorf("workers: got %d: want 0 or more", o.Workers)
+		return fmt.Errorf("--workers: got %d: want 0 or more", o.Workers)
 	}
 	for _, text := range o.Over {
 		if _, err := ParseOver(text); err != nil {

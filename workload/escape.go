@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -16,6 +17,25 @@ func Escape(name string) string {
 		return name
 	}
 	return string(appendEscaped(make([]byte, 0, len(name)+8), name, beginsFormula(name)))
+}
+
+// Unescape undoes Escape.
+func Unescape(s string) string {
+	if !strings.Contains(s, `\x`) {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		if LooksEscaped(s) {
+			c, _ := strconv.ParseUint(s[2:4], 16, 8)
+			b.WriteByte(byte(c))
+			s = s[4:]
+			continue
+		}
+		b.WriteByte(s[0])
+		s = s[1:]
+	}
+	return b.String()
 }
 
 // Printable makes a text safe to show on a terminal. Each byte of a character

@@ -105,6 +105,9 @@ func (k *conversion) check(c *cobra.Command, names []string) (err error) {
 	if k.format == "parquet" {
 		return errors.New("--to parquet: want --to csv.gz, which pandas, R and DuckDB read")
 	}
+	if k.format == "" {
+		return fmt.Errorf("--to is missing: want one of %s", strings.Join(names, ", "))
+	}
 	if !slices.Contains(names, k.format) {
 		return fmt.Errorf("--to %q: want one of %s", k.format, strings.Join(names, ", "))
 	}

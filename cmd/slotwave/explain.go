@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,8 +38,10 @@ explanation uses the attempts alone.`,
 				return errors.New("--task: want a task, such as job/m/12, or --at and --node")
 			case what.Task != "" && byTime:
 				return errors.New("--task: got --at or --node also: want a task, or a time and a node")
-			case byTime && (at < 0 || what.Node == ""):
-				return fmt.Errorf("--at %v --node %q: want a time from 0 and the name of a node", at, what.Node)
+			case byTime && what.Node == "":
+				return errors.New("--node is missing: want the name of a node beside --at")
+			case byTime && at < 0:
+				return errors.New("--at is missing: want a time from the start of the run beside --node, such as 41s")
 			}
 			if err := study.SlotsOnly(args[0]); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/study/inspect"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -28,6 +29,9 @@ attempts and of the slots in use, as run does.`,
 		Example: "  slotwave inspect history/done/\n  slotwave inspect history/done/ --out seen\n  slotwave inspect trace.json.gz --topology topology.json\n  slotwave inspect history/done/ --job 'sort*' --json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := diagnosis.NotScenarios(args...); err != nil {
+				return err
+			}
 			found, h, err := inspect.Inspect(args, r)
 			if err != nil {
 				return err

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
@@ -264,6 +265,17 @@ func (a *app) readsWhole(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// known lists what help has a page or an entry of.
+func known(root *cobra.Command) (names []string) {
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	for _, w := range glossary() {
+		names = append(names, w.names...)
+	}
+	return names
+}
+
 // help shows the page of a verb or a topic, or a word of the glossary.
 func help(c *cobra.Command, args []string) error {
 	about, rest, err := c.Root().Find(args)
@@ -275,7 +287,7 @@ func help(c *cobra.Command, args []string) error {
 		if now := newName(name); now != "" {
 			return renamed(name, now)
 		}
-		return fmt.Errorf("help %s: no such page: want a verb, a topic (slotwave help lists them) or a word of the glossary", name)
+		return fmt.Errorf("help %s: no such page%s: want a verb, a topic (slotwave help lists them) or a word of the glossary", name, input.DidYouMean(name, known(c.Root())))
 	}
 	about.InitDefaultHelpFlag() // so that the page shows it
 	if len(rest) > 0 || !about.Runnable() {

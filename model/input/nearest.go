@@ -24,7 +24,7 @@ func DidYouMean(word string, words []string) string {
 }
 
 // Nearest returns the index of the word that was most likely meant: mistyped in
-// at most a third of its letters, cut short, or with a part in common as map_time
+// at most a third of its letters, cut short or too long, or with a part in common as map_time
 // and map_output. It is -1 if none is near.
 func Nearest(word string, words []string) int {
 	best, least := -1, 0
@@ -32,7 +32,8 @@ func Nearest(word string, words []string) int {
 	for i, w := range words {
 		d := distance(strings.ToLower(word), strings.ToLower(w))
 		common := slices.ContainsFunc(partsOf(w), func(p string) bool { return len(p) > 2 && slices.Contains(parts, p) })
-		cut := len(word) > 2 && strings.HasPrefix(strings.ToLower(w), strings.ToLower(word))
+		cut := len(word) > 2 && strings.HasPrefix(strings.ToLower(w), strings.ToLower(word)) ||
+			len(w) > 2 && strings.HasPrefix(strings.ToLower(word), strings.ToLower(w))
 		if near := d <= max(2, len(word)/3) && d < len(word); (near || cut || common) && (best < 0 || d < least) {
 			best, least = i, d
 		}

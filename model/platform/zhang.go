@@ -145,7 +145,7 @@ func ReadProfile(r io.Reader) (Profile, error) {
 	lines := csv.NewReader(r)
 	lines.FieldsPerRecord = len(profileHeader)
 	header, err := lines.Read()
-	if err != nil {
+	if err != nil && !errors.Is(err, csv.ErrFieldCount) {
 		return nil, fmt.Errorf("line 1: want %s: %w", strings.Join(profileHeader, ","), err)
 	}
 	if !slices.Equal(header, profileHeader) {
@@ -157,10 +157,13 @@ func ReadProfile(r io.Reader) (Profile, error) {
 		if errors.Is(err, io.EOF) {
 			return p, nil
 		}
+		line, _ := lines.FieldPos(0)
+		if errors.Is(err, csv.ErrFieldCount) {
+			return nil, fmt.Errorf("line %d: got %d fields: want %s", line, len(fields), strings.Join(profileHeader, ","))
+		}
 		if err != nil {
 			return nil, err
 		}
-		line, _ := lines.FieldPos(0)
 		if fields[0] == "" {
 			return nil, fmt.Errorf("line %d: phase: empty", line)
 		}

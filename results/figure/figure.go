@@ -50,7 +50,7 @@ type Figure struct {
 type Panel struct {
 	*plot.Plot
 	Heading string    // name of the run among several; may be empty
-	caption string    // label of the vertical axis; empty if it shows names
+	Caption string    // label of the vertical axis; empty if it shows names
 	Height  vg.Length // of the data
 	Column  int
 }
@@ -106,7 +106,7 @@ func NewPanel(height vg.Length, caption string) *Panel {
 		a.Label.TextStyle.Color = ColourText
 		a.Label.Padding = 4
 	}
-	return &Panel{Plot: p, caption: caption, Height: height}
+	return &Panel{Plot: p, Caption: caption, Height: height}
 }
 
 // SetTime gives all panels one time axis that ends at end (ns).
@@ -224,7 +224,7 @@ func (f *Figure) column(k int) []*Panel {
 // column.
 func (p *Panel) above(i int) vg.Length {
 	h := vg.Length(0)
-	if p.caption != "" {
+	if p.Caption != "" {
 		h += captionStyle.Height("Ag") + 5
 	}
 	if p.Heading != "" {
@@ -310,9 +310,9 @@ func drawPanels(c draw.Canvas, panels []*Panel, whole vg.Length) {
 	}
 	for i, p := range panels {
 		at := vg.Point{X: p.DataCanvas(canvases[i]).Min.X, Y: canvases[i].Max.Y}
-		if p.caption != "" {
+		if p.Caption != "" {
 			at.Y += 5 + captionStyle.Height("Ag")
-			c.FillText(captionStyle, at, p.caption)
+			c.FillText(captionStyle, at, p.Caption)
 		}
 		if p.Heading != "" {
 			at = vg.Point{X: c.Min.X, Y: at.Y + 6 + headingStyle.Height("Ag")}
@@ -330,7 +330,7 @@ func (f *Figure) describe() string {
 		parts = append(parts, f.Subtitle)
 	}
 	for _, p := range f.Panels {
-		if name := strings.Trim(p.Heading+": "+p.caption, ": "); name != "" {
+		if name := strings.Trim(p.Heading+": "+p.Caption, ": "); name != "" {
 			parts = append(parts, "panel: "+name)
 		}
 		if p.X.Label.Text != "" {

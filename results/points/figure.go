@@ -221,7 +221,7 @@ func (s *plotted) means() *figure.Figure {
 	}
 	f := &figure.Figure{Title: s.title, Subtitle: s.meaning("points", "lines"), Narrow: true}
 	p := figure.RowsPanel(a.values(), 44)
-	p.Y.Label.Text = text.Escape(a.Key)
+	p.Caption = text.Escape(a.Key)
 	p.Add(d)
 	f.Panels = []*figure.Panel{p}
 	f.SetRange(from, until, s.label)

@@ -154,8 +154,8 @@ func Tune(s *study.Study, progress study.SweepProgress) (*Tuned, error) {
 
 func newTuner(s *study.Study) (*tuner, error) {
 	if len(s.Scenario.Runs) != 1 || len(s.Scenario.Runs[0].Question.Jobs) != 1 {
-		return nil, fmt.Errorf("%s: got %d runs and %d jobs: want a scenario of one job, without [vary]",
-			s.Scenario.Name, len(s.Scenario.Runs), len(s.Scenario.Runs[0].Question.Jobs))
+		return nil, fmt.Errorf("%s: got %s and %s: want a scenario of one job, without [vary]",
+			s.Scenario.Name, workload.Counted(len(s.Scenario.Runs), "run", "runs"), workload.Counted(len(s.Scenario.Runs[0].Question.Jobs), "job", "jobs"))
 	}
 	q := &s.Scenario.Runs[0].Question
 	if q.Fidelity < model.Phase {

@@ -107,17 +107,17 @@ type cellSetter[R any] func(row R, text string)
 var attemptTexts = map[string]cellSetter[*attemptCells]{
 	"state":  (*attemptCells).setState,
 	"status": (*attemptCells).setState,
-	"node":   func(r *attemptCells, text string) { r.a.Node = r.c.intern(unescapeCell(text)) },
+	"node":   func(r *attemptCells, text string) { r.a.Node = r.c.intern(workload.Unescape(text)) },
 	"tracker": func(r *attemptCells, text string) {
-		r.a.Node = r.c.intern(unescapeCell(text))
+		r.a.Node = r.c.intern(workload.Unescape(text))
 	},
-	"rack": func(r *attemptCells, text string) { r.a.Rack = r.c.intern(unescapeCell(text)) },
+	"rack": func(r *attemptCells, text string) { r.a.Rack = r.c.intern(workload.Unescape(text)) },
 	"slot": func(r *attemptCells, text string) {
 		if text != "map" && text != "reduce" { // these name its type
 			r.a.Slot = int(r.count("slot", text))
 		}
 	},
-	"pool": func(r *attemptCells, text string) { r.b.job.Pool = r.c.intern(unescapeCell(text)) },
+	"pool": func(r *attemptCells, text string) { r.b.job.Pool = r.c.intern(workload.Unescape(text)) },
 	"locality": func(r *attemptCells, text string) {
 		if l, ok := workload.ParseLocality(text); ok {
 			r.a.Locality = l
@@ -192,11 +192,11 @@ type jobCells struct {
 
 // jobTexts read the columns of a table of jobs that hold no times.
 var jobTexts = map[string]cellSetter[*jobCells]{
-	"name":             func(r *jobCells, text string) { r.j.Name = r.c.intern(unescapeCell(text)) },
-	"workload":         func(r *jobCells, text string) { r.j.Name = r.c.intern(unescapeCell(text)) },
-	"user":             func(r *jobCells, text string) { r.j.User = r.c.intern(unescapeCell(text)) },
-	"queue":            func(r *jobCells, text string) { r.j.Queue = r.c.intern(unescapeCell(text)) },
-	"pool":             func(r *jobCells, text string) { r.j.Pool = r.c.intern(unescapeCell(text)) },
+	"name":             func(r *jobCells, text string) { r.j.Name = r.c.intern(workload.Unescape(text)) },
+	"workload":         func(r *jobCells, text string) { r.j.Name = r.c.intern(workload.Unescape(text)) },
+	"user":             func(r *jobCells, text string) { r.j.User = r.c.intern(workload.Unescape(text)) },
+	"queue":            func(r *jobCells, text string) { r.j.Queue = r.c.intern(workload.Unescape(text)) },
+	"pool":             func(r *jobCells, text string) { r.j.Pool = r.c.intern(workload.Unescape(text)) },
 	"priority":         func(r *jobCells, text string) { r.c.priority(r.line, r.j, text) },
 	"state":            func(r *jobCells, text string) { r.j.Outcome = r.c.state(r.line, r.j.ID, text) },
 	"status":           func(r *jobCells, text string) { r.j.Outcome = r.c.state(r.line, r.j.ID, text) },

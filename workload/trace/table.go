@@ -190,7 +190,7 @@ func (c tableRows) tableJob(id string, line int) *jobBuilder {
 // no such column.
 func (t *table) jobOf() string {
 	if t.has("job") {
-		return t.c.intern(unescapeCell(t.cell("job")))
+		return t.c.intern(workload.Unescape(t.cell("job")))
 	}
 	name, _, _ := strings.Cut(baseName(t.c.file), ".")
 	return t.c.intern(name)
@@ -440,25 +440,6 @@ func (t *table) count(name, text string) int64 {
 		return workload.Unknown
 	}
 	return v
-}
-
-// unescapeCell undoes escapeCell.
-func unescapeCell(s string) string {
-	if !strings.Contains(s, `\x`) {
-		return s
-	}
-	var b strings.Builder
-	for s != "" {
-		if workload.LooksEscaped(s) {
-			c, _ := strconv.ParseUint(s[2:4], 16, 8)
-			b.WriteByte(byte(c))
-			s = s[4:]
-			continue
-		}
-		b.WriteByte(s[0])
-		s = s[1:]
-	}
-	return b.String()
 }
 
 // parseCount reads a whole number of at least -1, which may be written as 3.0.

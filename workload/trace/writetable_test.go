@@ -70,8 +70,8 @@ func TestCSVRoundTrip(t *testing.T) {
 func TestCellEscapes(t *testing.T) {
 	for _, name := range []string{"", "a,b\"c", "line\nbreak\r", "\x00\xff", "\\x41", "\\x4", "ünï\u202ecode", "a\\b"} {
 		cell := workload.Escape(name)
-		if strings.ContainsAny(cell, "\n\r\x00") || unescapeCell(cell) != name {
-			t.Errorf("%q became %q and then %q", name, cell, unescapeCell(cell))
+		if strings.ContainsAny(cell, "\n\r\x00") || workload.Unescape(cell) != name {
+			t.Errorf("%q became %q and then %q", name, cell, workload.Unescape(cell))
 		}
 		j := workload.NewHistoryJob("job_1_1")
 		j.Name, j.Outcome, j.Submit = name, workload.Succeeded, 0
