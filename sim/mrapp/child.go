@@ -274,6 +274,7 @@ func (a *AppMaster) mapEvent(t *attempt) {
 // mapLost takes a success back (MapTaskRescheduledTransition).
 func (a *AppMaster) mapLost(k *task) {
 	a.ended[workload.Map]--
+	a.speculator.open[workload.Map] = nil
 	a.publish(-1, execute.Output{Task: k.index, Node: execute.Lost})
 }
 

@@ -3,6 +3,7 @@ package mrapp
 import (
 	"math"
 
+	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -10,7 +11,8 @@ import (
 // Hadoop's are: the rounding is part of the rule.
 type estimate struct {
 	history  history
-	enrolled int64 // when the attempt started; 0: it has not
+	enrolled int64       // when the attempt started; 0: it has not
+	told     engine.Time // last report
 	legacy   int64
 	known    bool // legacy holds an estimate
 	smooth   *smoothed

@@ -102,6 +102,16 @@ func (r *reader) in(unit time.Duration, key string, def int) engine.Time {
 	return engine.At(unit) * engine.Time(r.whole(key, def))
 }
 
+// timeout is after how many ms a silent task is given up. Without a timeout tasks report
+// as often as with the usual one.
+func (r *reader) timeout() int {
+	const usual = 600000
+	if ms := r.whole("mapreduce.task.timeout", usual); ms > 0 {
+		return ms
+	}
+	return usual
+}
+
 func (r *reader) estimator() Estimator {
 	const key = "yarn.app.mapreduce.am.job.task.estimator.class"
 	name := r.conf.String(key, estimatorClasses[Legacy])
@@ -132,7 +142,7 @@ func ReadSettings(conf workload.Conf) (Settings, error) {
 		ReduceAttempts:     r.whole("mapreduce.reduce.maxattempts", 4),
 		MapFailures:        r.whole("mapreduce.map.failures.maxpercent", 0),
 		ReduceFailures:     r.whole("mapreduce.reduce.failures.maxpercent", 0),
-		Progress:           r.in(time.Millisecond, "mapreduce.task.progress-report.interval", r.whole("mapreduce.task.timeout", 600000)/100),
+		Progress:           r.in(time.Millisecond, "mapreduce.task.progress-report.interval", r.timeout()/100),
 		Heartbeat:          r.in(time.Millisecond, "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", 1000),
 		Recovery:           r.truth("yarn.app.mapreduce.am.job.recovery.enable", true),
 		Uber:               r.truth("mapreduce.job.ubertask.enable", false),

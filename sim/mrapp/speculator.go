@@ -2,6 +2,7 @@ package mrapp
 
 import (
 	"math"
+	"slices"
 
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
@@ -15,8 +16,10 @@ type speculator struct {
 	estimator estimator
 	needs     [2]int // attempts without a container
 	begun     [2]bool
-	tried     map[*task]bool // mayHaveSpeculated
-	due       engine.Time    // the next pass
+	tried     int         // tasks of which it has started an attempt
+	open      [2][]*task  // those that have not succeeded; nil: to be made anew
+	due       engine.Time // the next pass
+	wait      engine.Time // since the last one
 }
 
 // history is what the speculator held of an attempt at its last look
@@ -40,7 +43,7 @@ func (a *AppMaster) startSpeculator() {
 	}
 	a.speculator = speculator{
 		a: a, on: [2]bool{workload.Map: s.Maps, workload.Reduce: s.Reduces},
-		estimator: newEstimator(s), tried: map[*task]bool{},
+		estimator: newEstimator(s),
 	}
 	a.speculator.pass()
 }
@@ -62,9 +65,32 @@ func (s *speculator) enroll(t *attempt) {
 	}
 }
 
+// remembers reports whether the reports of a child are looked up when a pass needs them:
+// its progress is known for the past, and only the last report counts.
+func (s *speculator) remembers() bool {
+	return s.a.job.Executor.Foresees() && s.estimator.set.Estimator == Legacy
+}
+
+// recall takes the last report that a child has made at an interval. One of this instant
+// comes before the pass if it was due earlier than the pass.
+func (s *speculator) recall(t *attempt) {
+	if !s.remembers() || t.child.outcome != workload.Running || t.state != running {
+		return
+	}
+	every, now := s.a.job.reportInterval(), min(s.a.master.Now(), t.child.until)
+	last := now - (now-t.run.Begin)%every
+	if last == s.a.master.Now() && s.wait > every {
+		last -= every
+	}
+	if last > t.run.Begin && last > t.speculate.told {
+		t.speculate.told = last
+		s.estimator.update(t, s.a.job.Executor.Progress(&t.run, last), milliseconds(last), true)
+	}
+}
+
 // listen has a child report at fixed intervals.
 func (s *speculator) listen(t *attempt) {
-	if !s.watches(t.task.kind) {
+	if !s.watches(t.task.kind) || s.remembers() {
 		return
 	}
 	every := s.a.job.reportInterval()
@@ -86,6 +112,7 @@ func (s *speculator) report(t *attempt) {
 }
 
 func (s *speculator) update(t *attempt, progress float32) {
+	t.speculate.told = s.a.master.Now()
 	s.estimator.update(t, progress, milliseconds(s.a.master.Now()), t.state == running)
 }
 
@@ -117,7 +144,7 @@ func (s *speculator) pass() {
 	if reduces := s.look(workload.Reduce, s.a.reducetasks); maps || reduces {
 		wait = set.AfterSome
 	}
-	s.due = s.a.master.Now() + wait
+	s.due, s.wait = s.a.master.Now()+wait, wait
 	s.a.after(wait, s.wake)
 }
 
@@ -134,14 +161,19 @@ const (
 // (maybeScheduleASpeculation). Of equal gains, Hadoop takes the first in a hash map;
 // here it is the first task.
 func (s *speculator) look(kind workload.Kind, tasks []*task) bool {
-	if !s.begun[kind] || s.needs[kind] > 0 {
+	if !s.begun[kind] || s.needs[kind] > 0 || s.tried == 0 && !s.enough(kind) {
 		return false
 	}
 	set := &s.a.job.Settings.Speculation
 	already, running := 0, 0
 	var best *task
 	most := int64(-1)
-	for _, k := range tasks {
+	if s.open[kind] == nil || !s.enough(kind) { // then each task that was never tried counts as running
+		s.open[kind] = slices.Clone(tasks)
+	} else {
+		s.open[kind] = slices.DeleteFunc(s.open[kind], func(k *task) bool { return k.state == taskSucceeded })
+	}
+	for _, k := range s.open[kind] {
 		v := s.value(k)
 		if v == alreadySpeculating {
 			already++
@@ -158,7 +190,8 @@ func (s *speculator) look(kind workload.Kind, tasks []*task) bool {
 	if best == nil || allowed <= already {
 		return false
 	}
-	s.tried[best] = true
+	best.tried = true
+	s.tried++
 	s.a.record.Speculative++
 	s.a.addAttempt(best, false)
 	s.a.settle()
@@ -168,7 +201,7 @@ func (s *speculator) look(kind workload.Kind, tasks []*task) bool {
 // value is how many milliseconds a second attempt of a task would save, or why there
 // shall be none (speculationValue).
 func (s *speculator) value(k *task) int64 {
-	if !s.tried[k] && !s.enough(k.kind) {
+	if !k.tried && !s.enough(k.kind) {
 		return onSchedule
 	}
 	now := milliseconds(s.a.master.Now())
@@ -181,6 +214,7 @@ func (s *speculator) value(k *task) int64 {
 		if count++; count > 1 {
 			return alreadySpeculating
 		}
+		s.recall(t)
 		if t.speculate.enrolled == 0 || t.speculate.enrolled > now {
 			return notWorthIt
 		}
@@ -192,7 +226,7 @@ func (s *speculator) value(k *task) int64 {
 		}
 		gain = end - replacement
 	}
-	if count > 0 && s.tried[k] && !s.enough(k.kind) {
+	if count > 0 && k.tried && !s.enough(k.kind) {
 		return onSchedule
 	}
 	return gain

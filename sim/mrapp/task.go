@@ -28,6 +28,7 @@ type task struct {
 	ended    int      // attempts that have ended (finishedAttempts)
 	success  *attempt // successfulAttempt
 	commit   *attempt // that may commit
+	tried    bool     // the speculator has started an attempt (mayHaveSpeculated)
 }
 
 // addAttempt makes and schedules an attempt (addAndScheduleAttempt).

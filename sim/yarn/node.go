@@ -54,7 +54,7 @@ func (n *node) end(c *Container, exit Exit) {
 	n.gone = append(n.gone, Ended{Container: c, Exit: exit})
 	n.rm.rows[c.Row].End, n.rm.changed = n.rm.Now(), n.rm.Now()
 	if n.beats.coming().at == n.rm.Now() {
-		n.beats.wake() // this instant's regular heartbeat reports it
+		n.wake() // this instant's regular heartbeat reports it
 	}
 	if !n.early {
 		n.early = true
@@ -99,6 +99,7 @@ func (n *node) heartbeat() {
 			p.c.Launched()
 		}
 	}
+	n.rm.ring.drop(n)
 	n.beats.beat()
 	for _, c := range orders {
 		n.kill(n.find(c), KilledByRM)
@@ -120,16 +121,14 @@ func (n *node) restIf(same bool) {
 	case rm.config.Every || len(n.clean)+len(n.gone) > 0:
 	case n.lost || rm.sched.Full(n.book):
 		n.beats.rest()
-	case same || !rm.sched.Waits():
+	case same:
 		n.beats.rest()
-		if len(rm.resting) == 0 {
-			rm.seen = rm.sched.Changes()
-		}
-		if !n.waits {
-			n.waits = true
-			rm.resting = append(rm.resting, n)
-		}
+		rm.ring.add(n, rm.sched.Changes())
+	case !rm.sched.Waits():
+		n.beats.rest()
+		rm.ring.add(n, 0)
 	}
+	rm.ring.turn()
 }
 
 // catchUp books the report of a running container by a heartbeat that was left out.
@@ -143,6 +142,7 @@ func (n *node) catchUp(c *Container) {
 // wake lets the heartbeats of a live node go on.
 func (n *node) wake() {
 	if !n.dead {
+		n.rm.ring.drop(n)
 		n.beats.wake()
 	}
 }
@@ -158,6 +158,7 @@ func (n *node) lastHeard() engine.Time {
 // die silences the node: nothing on it ends any more, and it sends no heartbeat.
 func (n *node) die() {
 	n.heard = n.lastHeard()
+	n.rm.ring.drop(n)
 	n.dead = true
 	n.beats.rest()
 	for _, p := range n.running {

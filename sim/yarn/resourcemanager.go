@@ -13,6 +13,7 @@ func New(c Config) (*ResourceManager, error) {
 		places: map[string]Place{"*": Any}, names: []string{"*"}, attempts: make(map[*policy.App]*attempt),
 	}
 	rm.agenda = newAgenda(c.Engine, c.Heartbeat)
+	rm.ring.rm = rm
 	var err error
 	if rm.sched, err = c.Scheduler(rm); err != nil {
 		return nil, err
@@ -116,14 +117,7 @@ func (rm *ResourceManager) settle() {
 		rm.posts[i]()
 	}
 	rm.posts = rm.posts[:0]
-	if changes := rm.sched.Changes(); changes != rm.seen && len(rm.resting) > 0 && rm.sched.Waits() {
-		rm.seen = changes
-		for _, n := range rm.resting {
-			n.waits = false
-			n.wake()
-		}
-		rm.resting = rm.resting[:0]
-	}
+	rm.ring.turn()
 }
 
 func (rm *ResourceManager) fail(err error) {

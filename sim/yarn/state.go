@@ -82,8 +82,7 @@ type ResourceManager struct {
 	changed  engine.Time // last submission, grant, start or end of a container
 	rows     []Row
 	posts    []func()
-	resting  []*node // to be woken when the scheduler has something new to give
-	seen     uint64  // changes of the scheduler, as of the last look
+	ring     ring
 }
 
 // node is a NodeManager, and what the ResourceManager's side of its heartbeats keeps
@@ -101,9 +100,10 @@ type node struct {
 	dead    bool // it has died
 	lost    bool // the ResourceManager has given it up
 
-	clean []*Container // to be killed, by the next answer
-	heard engine.Time  // when it registered or, if it has died, last heartbeat; None: not registered
-	waits bool         // in ResourceManager.resting
+	clean  []*Container // to be killed, by the next answer
+	heard  engine.Time  // when it registered or, if it has died, last heartbeat; None: not registered
+	seen   uint64       // changes of the scheduler, as of its last heartbeat
+	ringed bool         // in ResourceManager.ring
 }
 
 // process is a container's process on a node.
