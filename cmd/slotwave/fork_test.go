@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/results"
@@ -100,7 +101,7 @@ func TestChangeKeys(t *testing.T) {
 // command and gives the files of one that was never killed.
 func TestKilledRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
-	text := "[cluster]\nnodes = 20\n[[job]]\nname = \"a\"\nmaps = 1500\nduration = { dist = \"exponential\", mean = \"20s\" }\n"
+	text := "[cluster]\nnodes = 20\n[[job]]\nname = \"a\"\nmaps = 200\nduration = { dist = \"exponential\", mean = \"20s\" }\n"
 	writeFile(t, "varied.toml", text+"[vary]\n\"scheduler.name\" = [\"fifo\", \"fair2\"]\n")
 	writeFile(t, "my.toml", text)
 	for name, args := range map[string][]string{
@@ -143,6 +144,7 @@ func TestKilledRuns(t *testing.T) {
 						<-ended
 						killed = true
 					}
+					time.Sleep(time.Millisecond) // leave the core to the run
 				}
 			}
 			verb(t, append(args[:len(args):len(args)], "--out", out)...)

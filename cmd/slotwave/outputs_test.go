@@ -43,7 +43,7 @@ func TestVerbsKeepTheResultsOfOthers(t *testing.T) {
 		{"inspect", record},
 		{"convert", record, "--to", "csv"},
 	}
-	for _, first := range writers {
+	for i, first := range writers {
 		out := filepath.Join(dir, "out-"+first[0])
 		into := func(w []string) (int, string) {
 			code, _, errs := call("", append(w[:len(w):len(w)], "--out", out)...)
@@ -53,10 +53,11 @@ func TestVerbsKeepTheResultsOfOthers(t *testing.T) {
 			t.Fatalf("%q: exit %d: %s", first, code, errs)
 		}
 		before := content(t, out)
-		for _, then := range writers {
-			if then[0] == first[0] {
-				continue
-			}
+		others := slices.Concat(writers[i+1:], writers[:i])
+		if testing.Short() {
+			others = others[:2] // the refusal is that of the folder, whatever the verb
+		}
+		for _, then := range others {
 			code, errs := into(then)
 			if code != exitInput || !strings.Contains(errs, "a result of slotwave "+first[0]) {
 				t.Errorf("%s then %s: exit %d: %s", first[0], then[0], code, errs)

@@ -332,7 +332,11 @@ func sameFigures(t *testing.T, path string, got, want any) (compared int) {
 // TestScenarioOfTrace: the scenario made of a trace gives the attempts that the
 // trace itself gives; racks lose their names.
 func TestScenarioOfTrace(t *testing.T) {
-	for _, file := range []string{"trace_1m", "trace_5m", "3m_stream_trace"} {
+	files := []string{"trace_1m", "trace_5m", "3m_stream_trace"}
+	if testing.Short() {
+		files = files[:1]
+	}
+	for _, file := range files {
 		dir := t.TempDir()
 		trace, err := filepath.Abs(shared(t, "data/gridmix-traces/"+file+".json.gz"))
 		if err != nil {
@@ -341,10 +345,10 @@ func TestScenarioOfTrace(t *testing.T) {
 		made, named := filepath.Join(dir, "made.toml"), filepath.Join(dir, "named.toml")
 		verb(t, "convert", trace, "--to", "toml", "--out", made)
 		writeFile(t, named, fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n", trace))
-		if code, _, errs := call("", "run", made, "--out", filepath.Join(dir, "made")); code != exitDone || errs != "" {
+		if code, _, errs := call("", "run", made, "--set", "plots=none", "--out", filepath.Join(dir, "made")); code != exitDone || errs != "" {
 			t.Fatalf("%s: exit %d: %s", file, code, errs)
 		}
-		verb(t, "run", named, "--out", filepath.Join(dir, "named"))
+		verb(t, "run", named, "--set", "plots=none", "--out", filepath.Join(dir, "named"))
 		sameRows(t, file, rows(t, filepath.Join(dir, "named", "attempts.csv"), "rack"), rows(t, filepath.Join(dir, "made", "attempts.csv"), "rack"))
 	}
 }
