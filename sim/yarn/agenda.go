@@ -1,7 +1,6 @@
 package yarn
 
 import (
-	"container/heap"
 	"math"
 	"slices"
 
@@ -21,6 +20,7 @@ type agenda struct {
 	slots  []slot
 	free   []int32
 
+	after   func()       // runs after each call
 	running bool         // a call is under way
 	current turn         // its turn
 	tied    []int32      // calls of this instant, a heap
@@ -59,8 +59,8 @@ func (t turn) before(u turn, period engine.Time) bool {
 	return t.set < u.set
 }
 
-func newAgenda(e *engine.Engine, period engine.Time) *agenda {
-	g := &agenda{e: e, period: period}
+func newAgenda(e *engine.Engine, period engine.Time, after func()) *agenda {
+	g := &agenda{e: e, period: period, after: after}
 	g.untie = e.NewTimer(engine.Heartbeat, 0, g.runTied).Ranked(math.MaxUint32)
 	return g
 }
@@ -108,7 +108,7 @@ func (g *agenda) fire(i int32) {
 		g.run(i)
 		return
 	}
-	heap.Push((*tied)(g), i)
+	g.tie(i)
 	g.untie.Reset(g.e.Now())
 }
 
@@ -117,27 +117,53 @@ func (g *agenda) runTied(int32) {
 	if len(g.tied) == 0 {
 		return // it was stopped
 	}
-	i := heap.Pop((*tied)(g)).(int32)
+	i := g.tied[0]
+	g.untieAt(0)
 	if len(g.tied) > 0 {
 		g.untie.Reset(g.e.Now())
 	}
 	g.run(i)
 }
 
-// tied is an agenda as a heap of the calls of one instant.
-type tied agenda
-
-func (g *tied) Len() int { return len(g.tied) }
-func (g *tied) Less(a, b int) bool {
+// earlier reports whether one tied call runs before another.
+func (g *agenda) earlier(a, b int) bool {
 	return g.slots[g.tied[a]].turn.before(g.slots[g.tied[b]].turn, g.period)
 }
-func (g *tied) Swap(a, b int) { g.tied[a], g.tied[b] = g.tied[b], g.tied[a] }
-func (g *tied) Push(i any)    { g.tied = append(g.tied, i.(int32)) }
-func (g *tied) Pop() any {
+
+// tie adds a call to the heap of those of this instant.
+func (g *agenda) tie(i int32) {
+	g.tied = append(g.tied, i)
+	g.rise(len(g.tied) - 1)
+}
+
+func (g *agenda) rise(k int) {
+	for up := (k - 1) / 2; k > 0 && g.earlier(k, up); k, up = up, (up-1)/2 {
+		g.tied[k], g.tied[up] = g.tied[up], g.tied[k]
+	}
+}
+
+// untieAt takes a call out of the heap.
+func (g *agenda) untieAt(k int) {
 	last := len(g.tied) - 1
-	i := g.tied[last]
+	g.tied[k] = g.tied[last]
 	g.tied = g.tied[:last]
-	return i
+	if k == last {
+		return
+	}
+	g.rise(k)
+	for {
+		least := k
+		for c := 2*k + 1; c <= 2*k+2 && c < last; c++ {
+			if g.earlier(c, least) {
+				least = c
+			}
+		}
+		if least == k {
+			return
+		}
+		g.tied[k], g.tied[least] = g.tied[least], g.tied[k]
+		k = least
+	}
 }
 
 func (g *agenda) run(i int32) {
@@ -149,6 +175,7 @@ func (g *agenda) run(i int32) {
 	}
 	g.running, g.current = true, t
 	do()
+	g.after()
 	g.running = false
 }
 
@@ -167,7 +194,7 @@ func (c call) Stop() {
 	g := c.g
 	g.slots[c.slot].timer.Stop()
 	if k := slices.Index(g.tied, c.slot); k >= 0 {
-		heap.Remove((*tied)(g), k)
+		g.untieAt(k)
 	}
 	g.release(c.slot)
 }

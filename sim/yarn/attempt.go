@@ -2,6 +2,7 @@ package yarn
 
 import (
 	"errors"
+	"slices"
 
 	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/sim/engine"
@@ -13,7 +14,6 @@ func (p *application) submit() {
 	p.rm.nextID++
 	p.record.Submitted, p.rm.changed = p.rm.Now(), p.rm.Now()
 	p.newAttempt()
-	p.rm.settle()
 }
 
 // newAttempt adds an attempt and asks for its ApplicationMaster: one container of
@@ -77,7 +77,6 @@ func (a *attempt) start() {
 	a.heard = now
 	a.rm.agenda.at(now+a.app.Interval, a.beat)
 	a.program.Start(a)
-	a.rm.settle()
 }
 
 func (a *attempt) beat() {
@@ -86,7 +85,6 @@ func (a *attempt) beat() {
 	}
 	a.rm.agenda.at(a.rm.Now()+a.app.Interval, a.beat)
 	a.program.Beat()
-	a.rm.settle()
 }
 
 // lose ends the process of the ApplicationMaster.
@@ -108,15 +106,15 @@ func (a *attempt) containerEnded(c *Container, exit Exit) {
 		return
 	}
 	n := a.rm.nodes[c.Node].book
-	if i, ok := a.endedOn[c.Node]; ok {
-		a.ended[i].list = append(a.ended[i].list, Ended{Container: c, Exit: exit})
-		return
+	first, ok := a.endedOn[c.Node]
+	if !ok {
+		first = len(a.endedOn)
+		a.endedOn[c.Node] = first
+		if len(a.endedOn) >= a.slots*3/4 {
+			a.slots *= 2
+		}
 	}
-	a.endedOn[c.Node] = len(a.ended)
-	a.ended = append(a.ended, endedAt{n, []Ended{{Container: c, Exit: exit}}})
-	if len(a.ended) >= a.slots*3/4 {
-		a.slots *= 2
-	}
+	a.ended = append(a.ended, endedAt{n, first, Ended{Container: c, Exit: exit}})
 }
 
 // amEnded ends the attempt. Without a final state it has failed, and another one is
@@ -157,10 +155,7 @@ func (a *attempt) Registered() Registration {
 
 // At implements Master.
 func (a *attempt) At(when engine.Time, do func()) Timer {
-	return a.rm.agenda.at(when, func() {
-		do()
-		a.rm.settle()
-	})
+	return a.rm.agenda.at(when, do)
 }
 
 // Place implements Master.
@@ -181,13 +176,15 @@ func (a *attempt) Allocate(q AllocateRequest) AllocateResponse {
 	r := &a.answer
 	r.Ended = r.Ended[:0]
 	ended := a.ended
-	a.ended = nil
+	a.ended = a.spare[:0]
+	a.spare = ended
 	clear(a.endedOn)
 	a.rm.sched.Update(a.book, q.Asks, q.Releases, q.Blacklist, q.Forgive)
 	r.Granted, r.Headroom = a.rm.sched.Pull(a.book, r.Granted[:0])
+	slices.SortStableFunc(ended, func(x, y endedAt) int { return x.first - y.first })
 	policy.SortNodes(ended, a.slots, func(e endedAt) *policy.Node { return e.node })
 	for _, e := range ended {
-		r.Ended = append(r.Ended, e.list...)
+		r.Ended = append(r.Ended, e.Ended)
 	}
 	r.Nodes = append(r.Nodes[:0], a.changed...)
 	a.changed = a.changed[:0]

@@ -1,9 +1,9 @@
 package yarn
 
 import (
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
@@ -153,7 +153,7 @@ func (f *fixed) assign(c *Container) {
 	f.waiting[t.group].take(t.index)
 	f.count(t, -1)
 	f.running[c] = t
-	c.What = fmt.Sprintf("g%dt%d", t.group, t.index)
+	c.What = "g" + strconv.Itoa(t.group) + "t" + strconv.Itoa(t.index)
 	if !f.m.Launch(c) {
 		return
 	}

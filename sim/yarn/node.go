@@ -19,7 +19,7 @@ func (n *node) start(c *Container, a *attempt) bool {
 	if n.dead {
 		return false
 	}
-	n.running = append(n.running, &process{c: c, attempt: a, report: n.beats.coming().at})
+	n.running = append(n.running, process{c: c, attempt: a, report: n.beats.coming().at})
 	n.rm.rows[c.Row].Start, n.rm.changed = n.rm.Now(), n.rm.Now()
 	lane := slices.Index(n.lanes, false)
 	if lane < 0 {
@@ -31,8 +31,8 @@ func (n *node) start(c *Container, a *attempt) bool {
 }
 
 func (n *node) find(c *Container) *process {
-	for _, p := range n.running {
-		if p.c == c {
+	for i := range n.running {
+		if p := &n.running[i]; p.c == c {
 			return p
 		}
 	}
@@ -45,7 +45,7 @@ func (n *node) end(c *Container, exit Exit) {
 	if n.dead {
 		return
 	}
-	i := slices.IndexFunc(n.running, func(p *process) bool { return p.c == c })
+	i := slices.IndexFunc(n.running, func(p process) bool { return p.c == c })
 	if i < 0 {
 		return
 	}
@@ -58,7 +58,7 @@ func (n *node) end(c *Container, exit Exit) {
 	}
 	if !n.early {
 		n.early = true
-		n.rm.agenda.at(n.rm.Now(), n.beatEarly)
+		n.rm.agenda.at(n.rm.Now(), n.beatNow)
 	}
 }
 
@@ -77,12 +77,13 @@ func (n *node) kill(p *process, exit Exit) {
 		return
 	}
 	p.killed = true
-	if p.c.AM() {
+	c := p.c
+	if c.AM() {
 		p.attempt.lose()
 	} else {
-		p.attempt.program.Killed(p.c)
+		p.attempt.program.Killed(c)
 	}
-	n.rm.agenda.at(n.rm.Now()+n.rm.config.Kill, func() { n.end(p.c, exit) })
+	n.rm.agenda.at(n.rm.Now()+n.rm.config.Kill, func() { n.end(c, exit) })
 }
 
 // heartbeat reports and takes orders. The answer is made before the report is read: a
@@ -93,8 +94,8 @@ func (n *node) heartbeat() {
 	n.clean = nil
 	gone := n.gone
 	n.gone = nil
-	for _, p := range n.running {
-		if !p.known {
+	for i := range n.running {
+		if p := &n.running[i]; !p.known {
 			p.known = true
 			p.c.Launched()
 		}
@@ -168,5 +169,4 @@ func (n *node) die() {
 			p.attempt.program.Died(p.c)
 		}
 	}
-	n.rm.settle()
 }

@@ -12,7 +12,7 @@ func New(c Config) (*ResourceManager, error) {
 		config: c, engine: c.Engine, nextID: 1,
 		places: map[string]Place{"*": Any}, names: []string{"*"}, attempts: make(map[*policy.App]*attempt),
 	}
-	rm.agenda = newAgenda(c.Engine, c.Heartbeat)
+	rm.agenda = newAgenda(c.Engine, c.Heartbeat, rm.settle)
 	rm.ring.rm = rm
 	var err error
 	if rm.sched, err = c.Scheduler(rm); err != nil {
@@ -40,6 +40,7 @@ func (rm *ResourceManager) addNode(i int32, c NodeConfig) {
 		Index: i, Name: c.Name, Host: rm.place(c.Name), Rack: rm.place(c.Rack), Total: c.Total,
 	}}
 	n.beats = series{g: rm.agenda, interval: rm.config.Heartbeat, do: n.heartbeat}
+	n.beatNow = n.beatEarly
 	rm.nodes = append(rm.nodes, n)
 	rm.usable++
 	rm.agenda.at(c.First, n.register)
@@ -73,7 +74,6 @@ func (rm *ResourceManager) every(period engine.Time, do func()) {
 	again = func() {
 		rm.agenda.at(rm.Now()+period, again)
 		do()
-		rm.settle()
 	}
 	rm.agenda.at(period, again)
 }
@@ -157,10 +157,7 @@ func (rm *ResourceManager) Nanos() int64 { return int64(rm.Now()) }
 
 // After implements policy.Listener.
 func (rm *ResourceManager) After(nanos int64, do func()) (stop func()) {
-	return rm.agenda.at(rm.Now()+engine.Time(nanos), func() {
-		do()
-		rm.settle()
-	}).Stop
+	return rm.agenda.at(rm.Now()+engine.Time(nanos), do).Stop
 }
 
 // Post implements policy.Listener.

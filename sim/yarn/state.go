@@ -92,13 +92,14 @@ type node struct {
 	book *policy.Node
 	dies engine.Time
 
-	running []*process // in order of start
-	lanes   []bool     // in use
-	gone    []Ended    // since the last heartbeat
+	running []process // in order of start
+	lanes   []bool    // in use
+	gone    []Ended   // since the last heartbeat
 	beats   series
-	early   bool // a heartbeat out of turn is due in this instant
-	dead    bool // it has died
-	lost    bool // the ResourceManager has given it up
+	beatNow func() // beatEarly
+	early   bool   // a heartbeat out of turn is due in this instant
+	dead    bool   // it has died
+	lost    bool   // the ResourceManager has given it up
 
 	clean  []*Container // to be killed, by the next answer
 	heard  engine.Time  // when it registered or, if it has died, last heartbeat; None: not registered
@@ -147,15 +148,18 @@ type attempt struct {
 	unregister bool
 	heard      engine.Time
 
-	ended   []endedAt     // by node, since the last pull
-	endedOn map[int32]int // the place of each node in it
+	ended   []endedAt     // since the last pull
+	spare   []endedAt     // for its memory
+	endedOn map[int32]int // the number of each node in it
 	slots   int           // of the hash map of nodes that they wait in
 	answer  AllocateResponse
 	changed []NodeReport
 }
 
-// endedAt are containers of one node whose end the ApplicationMaster does not know.
+// endedAt is a container on a node whose end the ApplicationMaster does not know. Nodes
+// count in the order of their first one.
 type endedAt struct {
-	node *policy.Node
-	list []Ended
+	node  *policy.Node
+	first int
+	Ended
 }

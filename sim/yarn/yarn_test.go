@@ -257,7 +257,7 @@ func TestFailedApplicationMaster(t *testing.T) {
 // Of calls for one instant the first one set comes first; a stopped one does not come,
 // also if its place serves another by then.
 func TestAgenda(t *testing.T) {
-	g := newAgenda(engine.New(), 2)
+	g := newAgenda(engine.New(), 2, func() {})
 	var got []int
 	add := func(n int) func() { return func() { got = append(got, n) } }
 	g.at(5, add(1))
