@@ -167,8 +167,8 @@ func (m *Machine) codec(used bool, class string) (Codec, error) {
 	return c, err
 }
 
-// told refuses codecs whose work the costs of the machine do not tell.
-func (m *Machine) told(interm, out Codec) error {
+// measuredWith refuses codecs whose work the costs of the machine do not tell.
+func (m *Machine) measuredWith(interm, out Codec) error {
 	for i, of := range []struct {
 		property string
 		codec    Codec
@@ -212,7 +212,7 @@ func (m *Machine) Planner(program *Program, conf taskplan.Conf, reduces int) (*t
 	in, err0 := m.codec(program.InCodec != "", program.InCodec)
 	interm, err1 := m.codec(conf.IntermCompressed, conf.IntermCodec)
 	out, err2 := m.codec(conf.OutCompressed, conf.OutCodec)
-	if err := errors.Join(err0, err1, err2, m.told(interm, out), m.fits(program, &conf), m.Check()); err != nil {
+	if err := errors.Join(err0, err1, err2, m.measuredWith(interm, out), m.fits(program, &conf), m.Check()); err != nil {
 		return nil, err
 	}
 	ratio := func(c Codec) float64 {

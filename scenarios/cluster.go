@@ -84,8 +84,8 @@ func (t clusterTable) withoutOthersLimits(l *load, common, given workload.Conf) 
 		if _, mine := given.Lookup(key); mine {
 			return common
 		}
-		_, told := common.Lookup(key)
-		stated = stated && told
+		_, known := common.Lookup(key)
+		stated = stated && known
 	}
 	exceeded, why := "", ""
 	for _, kind := range []string{"map", "reduce"} {
@@ -416,7 +416,7 @@ func digits(n int) int { return len(fmt.Sprint(n)) }
 func (t clusterTable) otherSlots(c *model.Cluster, l *load) {
 	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
 		most := l.whole.MostOnMachine(kind)
-		if n, told := statedSlots("mapred.tasktracker."+kind.String()+".tasks.maximum", l.whole.Common()); told {
+		if n, known := statedSlots("mapred.tasktracker."+kind.String()+".tasks.maximum", l.whole.Common()); known {
 			most = n
 		}
 		for i := range c.Nodes {
@@ -434,17 +434,17 @@ func (t clusterTable) otherSlots(c *model.Cluster, l *load) {
 
 // statedSlots returns the slots of a machine that a configuration states. YARN has
 // containers, and does not read these properties.
-func statedSlots(property string, conf workload.Conf) (n int, told bool) {
-	_, told = conf.Lookup(property)
+func statedSlots(property string, conf workload.Conf) (n int, known bool) {
+	_, known = conf.Lookup(property)
 	n, err := conf.Whole(property)
-	return n, told && err == nil && conf.String("mapreduce.framework.name", "") != "yarn"
+	return n, known && err == nil && conf.String("mapreduce.framework.name", "") != "yarn"
 }
 
 // slotsOfTrace returns the slots of the machines of a trace. They come from the
 // scenario, else the configuration, else the largest recorded number of concurrent
 // attempts on one machine.
 func (t clusterTable) slotsOfTrace(key, property string, conf workload.Conf, most int, kind workload.Kind) int {
-	if n, told := statedSlots(property, conf); told {
+	if n, known := statedSlots(property, conf); known {
 		if n < most && !t.has(key) {
 			t.warn("%s: the history has %d %ss at once on one machine, but a node has %s (%s)", t.file, most, kind, workload.Counted(n, "slot", "slots"), property)
 		}
@@ -466,7 +466,7 @@ func (t clusterTable) eachGroup(key string) bool {
 // else Hadoop's default.
 func (t clusterTable) slots(key, property string, conf workload.Conf) int {
 	n, err := conf.Whole(property)
-	if _, told := conf.Lookup(property); err != nil || !told {
+	if _, known := conf.Lookup(property); err != nil || !known {
 		n, _ = (workload.Conf{}).Whole(property)
 		if !t.has(key) && !t.eachGroup(key) {
 			t.assume("%s = %d (default of %s)", join(t.path, key), n, property)

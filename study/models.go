@@ -16,7 +16,7 @@ func (s *Study) Models() ([]analytic.Predictor, error) { return ModelsWith(s.Sce
 
 // ModelsWith returns the analytic models with data beyond the scenario.
 func ModelsWith(k scenarios.ModelFiles) ([]analytic.Predictor, error) {
-	known := analytic.Knowledge{Files: map[string]analytic.File{}, Literal: k.Literal}
+	known := analytic.Inputs{Files: map[string]analytic.File{}, Literal: k.Literal}
 	for _, f := range []struct{ key, name string }{{"platform_model", k.PlatformModel}, {"statistics", k.Statistics}} {
 		if f.name == "" {
 			continue

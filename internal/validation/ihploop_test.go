@@ -116,7 +116,7 @@ func TestIHPLoop(t *testing.T) {
 // informed are the models that have learnt from runs, by name.
 func informed(t *testing.T, runs []analytic.RecordedRun) map[string]analytic.Predictor {
 	t.Helper()
-	all, err := analytic.Predictors(analytic.Knowledge{Runs: runs})
+	all, err := analytic.Predictors(analytic.Inputs{Runs: runs})
 	if err != nil {
 		t.Fatal(err)
 	}

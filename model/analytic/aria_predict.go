@@ -12,7 +12,7 @@ var ariaModel = Model{
 	Name: "aria", About: "ARIA: makespan bounds from average and longest tasks",
 	Accounts: []Cause{Protocol, Overlap},
 	Error:    [2]float64{0.78, 1.38},
-	New:      knowsNothing(ariaPredictor{}),
+	New:      withoutInputs(ariaPredictor{}),
 }
 
 // ariaPredictor bounds each job by ARIA. It bounds several jobs by the makespan

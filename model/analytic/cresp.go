@@ -207,7 +207,7 @@ func comparePlans(a, b crespPlan, costFirst bool) int {
 var crespModel = Model{
 	Name: "cresp", About: "CRESP: a regression on maps, slots and reduces; needs its coefficients",
 	Accounts: []Cause{Contention, Protocol, Stragglers, Overlap, Slowstart, Quantisation},
-	New: func(k Knowledge) (model.Predictor, error) {
+	New: func(k Inputs) (model.Predictor, error) {
 		if len(k.Runs) == 0 {
 			return crespPredictor{}, nil
 		}

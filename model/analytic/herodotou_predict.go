@@ -17,7 +17,7 @@ var herodotouModel = Model{
 	Accounts: []Cause{Protocol, Overlap, Slowstart, Quantisation},
 	Error:    [2]float64{0.88, 1.42},
 	File:     herodotouFile,
-	New: func(k Knowledge) (model.Predictor, error) {
+	New: func(k Inputs) (model.Predictor, error) {
 		s, err := readStatistics(k)
 		return herodotouPredictor{s}, err
 	},
@@ -26,7 +26,7 @@ var herodotouModel = Model{
 var literalModel = Model{
 	Name: "herodotou-literal", About: "Herodotou's equations as printed, errors included; answers with models.literal",
 	File: herodotouFile,
-	New: func(k Knowledge) (model.Predictor, error) {
+	New: func(k Inputs) (model.Predictor, error) {
 		if !k.Literal {
 			return nil, nil
 		}
@@ -36,7 +36,7 @@ var literalModel = Model{
 }
 
 // readStatistics returns nil if no file is given.
-func readStatistics(k Knowledge) (*herodotouStatistics, error) {
+func readStatistics(k Inputs) (*herodotouStatistics, error) {
 	var statistics *herodotouStatistics
 	err := k.read(herodotouFile, func(data []byte) error {
 		s := struct {

@@ -124,7 +124,7 @@ func HPProfile(runs []HPRun, maps int, data float64) (AriaProfile, error) {
 var hpModel = Model{
 	Name: "hp", About: "HP: ARIA on scaled durations; needs runs on other input",
 	Accounts: []Cause{Contention, Overlap},
-	New: func(k Knowledge) (model.Predictor, error) {
+	New: func(k Inputs) (model.Predictor, error) {
 		var p hpPredictor
 		for _, r := range k.Runs {
 			if n := r.Profile.Reduces; n > 0 {

@@ -231,7 +231,7 @@ var ihpModel = Model{
 	Name: "ihp", About: "improved HP: bounds by wave; durations given or from a history of runs",
 	Accounts: []Cause{Protocol, Overlap},
 	Error:    [2]float64{0.80, 1.46},
-	New: func(k Knowledge) (model.Predictor, error) {
+	New: func(k Inputs) (model.Predictor, error) {
 		if len(k.Runs) == 0 {
 			return ihpPredictor{}, nil
 		}
@@ -249,7 +249,7 @@ var ihpLiteral, ihpWaves = literalIHP("ihp-literal", "improved HP as printed: re
 	literalIHP("ihp-literal-waves", "improved HP as printed but with whole waves; answers with models.literal", true)
 
 func literalIHP(name, about string, waves bool) Model {
-	return Model{Name: name, About: about, New: func(k Knowledge) (model.Predictor, error) {
+	return Model{Name: name, About: about, New: func(k Inputs) (model.Predictor, error) {
 		if !k.Literal {
 			return nil, nil
 		}

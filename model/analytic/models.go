@@ -23,7 +23,7 @@ type Model struct {
 	// New makes a predictor with the given knowledge, or nil if the model is not
 	// asked. Missing knowledge is not an error here: the predictor later says what it
 	// needs.
-	New func(Knowledge) (model.Predictor, error)
+	New func(Inputs) (model.Predictor, error)
 }
 
 // AccountsFor reports whether the model accounts for a cause of time in the
@@ -34,8 +34,8 @@ func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
 		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return isRandom(&j) }))
 }
 
-// Knowledge is what models know that is not part of the question.
-type Knowledge struct {
+// Inputs are what models know that is not part of the question.
+type Inputs struct {
 	Files map[string]File // by the key of [models]
 	Runs  []RecordedRun   // of the job, on other input or other clusters
 	Small *SmallRun       // of the job, on the cluster of the benchmarks; nil: none
@@ -50,7 +50,7 @@ type File struct {
 }
 
 // read makes a model read its file, if there is one.
-func (k Knowledge) read(key string, parse func([]byte) error) error {
+func (k Inputs) read(key string, parse func([]byte) error) error {
 	f, ok := k.Files[key]
 	if !ok {
 		return nil
@@ -78,9 +78,9 @@ func (p Predictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	return a, err
 }
 
-// knowsNothing returns New for a model that needs only the question.
-func knowsNothing(p model.Predictor) func(Knowledge) (model.Predictor, error) {
-	return func(Knowledge) (model.Predictor, error) { return p, nil }
+// withoutInputs returns New for a model that needs only the question.
+func withoutInputs(p model.Predictor) func(Inputs) (model.Predictor, error) {
+	return func(Inputs) (model.Predictor, error) { return p, nil }
 }
 
 // RecordedRun is a finished run of a job, from which models learn.

@@ -17,7 +17,7 @@ import (
 // informed are all models by name, which have learnt from runs; nil: from none.
 func informed(t testing.TB, runs []RecordedRun) (all []Predictor, by map[string]Predictor) {
 	t.Helper()
-	all, err := Predictors(Knowledge{Runs: runs})
+	all, err := Predictors(Inputs{Runs: runs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestIHPAsPrinted(t *testing.T) {
 		model Model
 		want  float64 // seconds
 	}{{ihpLiteral, 12 + 4/2.0 + 8/2.0}, {ihpWaves, 12 + 4 + 8}} {
-		predictor, err := c.model.New(Knowledge{Runs: runs, Literal: true})
+		predictor, err := c.model.New(Inputs{Runs: runs, Literal: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestIHPAsPrinted(t *testing.T) {
 		if err != nil || math.Abs(p.Mean.Seconds()-c.want) > 1e-6 || p.Model != c.model.Name {
 			t.Errorf("%s: %v (%s, %v), want %v s", c.model.Name, p.Mean, p.Model, err, c.want)
 		}
-		if predictor, _ := c.model.New(Knowledge{Runs: runs}); predictor != nil {
+		if predictor, _ := c.model.New(Inputs{Runs: runs}); predictor != nil {
 			t.Errorf("%s answers without being asked", c.model.Name)
 		}
 	}
@@ -307,7 +307,7 @@ func TestIHPWithHistory(t *testing.T) {
 	if !(width(inside) < 0.01 && width(outside) > 0.15) {
 		t.Errorf("intervals %v to %v and %v to %v: want the second wider", inside.Least, inside.Most, outside.Least, outside.Most)
 	}
-	if _, err := Predictors(Knowledge{Runs: runsOf([]float64{1 << 30}, []float64{16})}); err == nil {
+	if _, err := Predictors(Inputs{Runs: runsOf([]float64{1 << 30}, []float64{16})}); err == nil {
 		t.Error("one run teaches")
 	}
 }

@@ -210,8 +210,8 @@ func (r draws) attempts() []workload.Attempt {
 }
 
 // knowledge is what models may know: runs, files, a small run.
-func (r draws) knowledge(t testing.TB, out *bytes.Buffer) Knowledge {
-	k := Knowledge{Literal: r.one(2), Files: map[string]File{}}
+func (r draws) knowledge(t testing.TB, out *bytes.Buffer) Inputs {
+	k := Inputs{Literal: r.one(2), Files: map[string]File{}}
 	if r.one(2) {
 		sizes := []float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26}[:2+r.IntN(4)]
 		k.Runs = runsOf(sizes, [][]float64{{16}, {16, 32}, {16, 32, 48, 64}}[r.IntN(3)])

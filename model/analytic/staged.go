@@ -21,7 +21,7 @@ type StagedJob struct {
 	Map, MapSpread          float64 // body: mean and standard deviation
 	Cleanup                 float64 // body of the job clean-up task
 	Commit                  float64 // of a map of a job without reduces
-	Reduce                  func(beside float64) StagedReduce
+	Reduce                  func(duringMaps float64) StagedReduce
 	ReduceSpread            float64 // standard deviation of a reduce
 	Heartbeat, Sleep, Polls float64 // intervals: of heartbeats, of the loop that fetches outputs, of a child's polls
 }
@@ -35,11 +35,11 @@ type StagedReduce struct {
 	Commit float64
 }
 
-// StagedTimes are instants after the submission of a job, seconds. Beside is the
+// StagedTimes are instants after the submission of a job, seconds. DuringMaps is the
 // share of the copies that happens during maps.
 type StagedTimes struct {
 	LastMap, LastReduce, End float64
-	Beside                   float64
+	DuringMaps               float64
 }
 
 // Times returns the mean over the distributions of launch and map times.
@@ -75,7 +75,7 @@ func (j *StagedJob) Times() (StagedTimes, error) {
 			sum.LastMap += t.LastMap / n
 			sum.LastReduce += t.LastReduce / n
 			sum.End += t.End / n
-			sum.Beside += t.Beside / n
+			sum.DuringMaps += t.DuringMaps / n
 		}
 	}
 	return sum, nil
@@ -145,7 +145,7 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 		free[slot] = done
 		last = math.Max(last, nextBeat(done, permitted+h, h))
 		t.LastReduce = math.Max(t.LastReduce, done)
-		t.Beside += early / float64(j.Reduces)
+		t.DuringMaps += early / float64(j.Reduces)
 	}
 	// The job waits for the slot whose reduces take longest together.
 	late := j.ReduceSpread * math.Sqrt(math.Ceil(float64(j.Reduces)/float64(len(free)))) * longestOf(len(free))

@@ -21,7 +21,7 @@ func stagedJob() StagedJob {
 	return StagedJob{
 		Maps: 6, Reduces: 2, MapSlots: 2, ReduceSlots: 2, Trackers: 1, Slowstart: 0.05,
 		Before: 4, Launch: 1, Map: 4, Cleanup: 0.2,
-		Reduce: func(beside float64) StagedReduce {
+		Reduce: func(duringMaps float64) StagedReduce {
 			return StagedReduce{Copies: 3, Sort: 1, Rest: 0.5, Commit: 0.1}
 		},
 		Heartbeat: 3, Sleep: 5, Polls: 1,
@@ -35,8 +35,8 @@ func TestStagedJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	busy := 5.0 / 6
-	want := StagedTimes{LastMap: 21, LastReduce: 31.6, End: 37, Beside: (busy/3 + 2*busy/3) / 2}
-	for _, v := range [][2]float64{{got.LastMap, want.LastMap}, {got.LastReduce, want.LastReduce}, {got.End, want.End}, {got.Beside, want.Beside}} {
+	want := StagedTimes{LastMap: 21, LastReduce: 31.6, End: 37, DuringMaps: (busy/3 + 2*busy/3) / 2}
+	for _, v := range [][2]float64{{got.LastMap, want.LastMap}, {got.LastReduce, want.LastReduce}, {got.End, want.End}, {got.DuringMaps, want.DuringMaps}} {
 		if math.Abs(v[0]-v[1]) > 1e-5 {
 			t.Fatalf("%+v, want %+v", got, want)
 		}

@@ -21,7 +21,7 @@ const leastRuns = 2
 
 // Predictors returns all models with their knowledge. The error is that of a file
 // which a model cannot read, or of runs which no model can learn from.
-func Predictors(k Knowledge) ([]Predictor, error) {
+func Predictors(k Inputs) ([]Predictor, error) {
 	reducing := 0
 	for i := range k.Runs {
 		if k.Runs[i].Profile.Reduces > 0 {

@@ -115,7 +115,7 @@ func (j *WaveJob) check() error {
 var wavesModel = Model{
 	Name: "waves", About: "tasks in waves over the slots, without heartbeats or contention",
 	Accounts: []Cause{Stragglers, Overlap, Slowstart, Quantisation},
-	New:      knowsNothing(wavesPredictor{}),
+	New:      withoutInputs(wavesPredictor{}),
 }
 
 // wavesPredictor replays one job in waves: task by task if their times are

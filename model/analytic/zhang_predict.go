@@ -19,7 +19,7 @@ var zhangModel = Model{
 	Accounts: []Cause{Contention, Protocol, Overlap, Slowstart, Quantisation},
 	Error:    [2]float64{0.87, 1.29},
 	File:     zhangFile,
-	New: func(k Knowledge) (model.Predictor, error) {
+	New: func(k Inputs) (model.Predictor, error) {
 		z := zhangPredictor{small: k.Small}
 		err := k.read(zhangFile, func(data []byte) error {
 			p, err := platform.ReadModel(data)

@@ -352,7 +352,7 @@ func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smal
 		t.Fatal(err)
 	}
 	retries := float64(models["write"].Retried) * 0.4
-	run.reduceMS = 1000 * mean("large", "shuffle", reduceBody(run.times.Beside))
+	run.reduceMS = 1000 * mean("large", "shuffle", reduceBody(run.times.DuringMaps))
 	run.reduceRest = median(bodyTimes["reduce small"]) / (mean("small", "shuffle", reduceBody(0)) - retries)
 	run.retryMS = 1000 * retries
 	for kind, name := range []string{"map large", "reduce large"} {

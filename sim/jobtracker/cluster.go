@@ -19,7 +19,7 @@ type cluster struct {
 	view     scheduler.Cluster // as the policy sees it
 	demand   demand
 	services serviceQueues
-	moment   moment
+	position position
 	nextRank uint32 // of a tracker whose heartbeats come after all others of an instant
 
 	attempts     []*attempt    // memory for those of a tracker that a heartbeat reads
@@ -32,13 +32,13 @@ type cluster struct {
 	endsRecorded bool // of attempts: they may be recorded as killed
 }
 
-// moment is a position within one instant: the rank of the tracker whose
+// position is a place in the order of events at one instant: the rank of the tracker whose
 // heartbeat is answered, or before or after all heartbeats.
-type moment int64
+type position int64
 
 const (
-	beforeHeartbeats moment = -1
-	afterHeartbeats  moment = math.MaxInt64
+	beforeHeartbeats position = -1
+	afterHeartbeats  position = math.MaxInt64
 )
 
 // heartbeatInterval returns the interval that responses carry now.

@@ -69,7 +69,7 @@ func (s *clusterStatus) expect(t *taskTracker) {
 	s.expected = q
 }
 
-// update counts the reports due before the present moment.
+// update counts the reports due before the present position.
 func (s *clusterStatus) update() {
 	now := s.cluster.Now()
 	if s.at < now {
@@ -79,7 +79,7 @@ func (s *clusterStatus) update() {
 		s.ranks = s.cluster.nextRank
 		s.sort()
 	}
-	for ; s.present < s.head && s.rank(s.expected[s.present]) < s.cluster.moment; s.present++ {
+	for ; s.present < s.head && s.rank(s.expected[s.present]) < s.cluster.position; s.present++ {
 		s.take(s.expected[s.present])
 	}
 }
@@ -105,7 +105,7 @@ func (s *clusterStatus) arrive(now engine.Time) {
 	}
 }
 
-func (s *clusterStatus) rank(x expectedStatus) moment { return moment(s.trackers[x.tracker].rank) }
+func (s *clusterStatus) rank(x expectedStatus) position { return position(s.trackers[x.tracker].rank) }
 
 // sort orders the reports due now as the heartbeats will come.
 func (s *clusterStatus) sort() {

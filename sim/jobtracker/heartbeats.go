@@ -83,7 +83,7 @@ func (h *heartbeats) offer() {
 // simulateNext makes sure that the next heartbeat with a free slot of a type is
 // simulated.
 func (h *heartbeats) simulateNext(k workload.Kind) {
-	if id, at := h.rings.after(k, h.cluster.Now(), h.cluster.moment, h.last, h.over); id >= 0 {
+	if id, at := h.rings.after(k, h.cluster.Now(), h.cluster.position, h.last, h.over); id >= 0 {
 		bringForward(&h.trackers[id], at)
 	}
 }
@@ -142,7 +142,7 @@ func (h *heartbeats) updateInterval() {
 		if t.regular {
 			t.regular = false
 			from := now
-			if moment(t.rank) < c.moment || t.last == now {
+			if position(t.rank) < c.position || t.last == now {
 				from++
 			}
 			if next := t.beatFrom(from); next != t.next {

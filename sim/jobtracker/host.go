@@ -46,15 +46,15 @@ func (jt *JobTracker) Report(node int32, at engine.Time) {
 
 // Worked implements execute.Host.
 func (jt *JobTracker) Worked(a *execute.Attempt) {
-	jt.moment = jt.betweenHeartbeats()
+	jt.position = jt.betweenHeartbeats()
 	jt.Report(a.Node, min(a.Pending, a.Finish))
 }
 
 // HeartbeatsOver implements execute.Host.
 func (jt *JobTracker) HeartbeatsOver() { jt.beatsOver = jt.Now() }
 
-// betweenHeartbeats returns the moment of an event that is not a heartbeat.
-func (jt *JobTracker) betweenHeartbeats() moment {
+// betweenHeartbeats returns the position of an event that is not a heartbeat.
+func (jt *JobTracker) betweenHeartbeats() position {
 	if jt.beatsOver == jt.Now() {
 		return afterHeartbeats
 	}
@@ -64,7 +64,7 @@ func (jt *JobTracker) betweenHeartbeats() moment {
 // giveSlots starts attempts that have waited for a slot.
 func (jt *JobTracker) giveSlots(id int32) {
 	if t, now := &jt.trackers[id], jt.Now(); now < t.dies {
-		jt.moment = jt.betweenHeartbeats()
+		jt.position = jt.betweenHeartbeats()
 		t.settle(now, t.attempts())
 		jt.reports.changed(t)
 	}

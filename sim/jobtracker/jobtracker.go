@@ -52,9 +52,9 @@ type jobList struct {
 	active []*jobInProgress // submitted and not ended, by ID
 }
 
-// at starts an event at a moment of the present instant.
-func (jt *JobTracker) at(m moment) {
-	jt.moment = m
+// at starts an event at a position of the present instant.
+func (jt *JobTracker) at(m position) {
+	jt.position = m
 	jt.view.Now = jt.Now().Duration()
 	if jt.ticks.timer.every > 0 {
 		jt.view.LastTick = jt.ticks.lastTick().Duration()
@@ -70,13 +70,13 @@ func (jt *JobTracker) changed() {
 // heartbeat is one heartbeat of a tracker and the JobTracker's answer.
 func (jt *JobTracker) heartbeat(id int32) {
 	t, now := &jt.trackers[id], jt.Now()
-	jt.moment = moment(t.rank)
+	jt.position = position(t.rank)
 	if !t.registered {
-		jt.moment = beforeHeartbeats
+		jt.position = beforeHeartbeats
 	}
 	t.beating, t.set = true, engine.Never
 	jt.status.update()
-	jt.at(jt.moment)
+	jt.at(jt.position)
 	if !t.registered {
 		jt.register(t)
 	}
@@ -252,7 +252,7 @@ func (jt *JobTracker) initialised(j *jobInProgress) {
 
 // oldEnough lets tasks of a job be speculated from now on.
 func (jt *JobTracker) oldEnough(id int32) {
-	jt.moment = beforeHeartbeats
+	jt.position = beforeHeartbeats
 	jt.jobs[id].settleNeeds()
 	jt.reports.offer()
 }
@@ -362,7 +362,7 @@ func (jt *JobTracker) repeatRecorded(int32) {
 
 // tick calls the scheduler's periodic work.
 func (jt *JobTracker) tick(int32) {
-	jt.at(jt.ticks.timer.moment())
+	jt.at(jt.ticks.timer.position())
 	jt.ticks.fire()
 	jt.reports.offer()
 }

@@ -12,7 +12,7 @@ import (
 // expireTrackers declares trackers lost that have not reported for too long.
 func (jt *JobTracker) expireTrackers(int32) {
 	now, x := jt.Now(), &jt.expiry
-	jt.moment = x.timer.moment()
+	jt.position = x.timer.position()
 	x.timer.set(now + x.every)
 	jt.status.update()
 	for id := x.next(now); id >= 0; id = x.next(now) {

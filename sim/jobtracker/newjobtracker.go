@@ -23,7 +23,7 @@ func New(r *run.Run) (*JobTracker, error) {
 	}
 	jt := &JobTracker{
 		cluster: cluster{
-			Run: r, policy: policies[0], protocol: newProtocol(r.Release, &q.Cluster), moment: beforeHeartbeats,
+			Run: r, policy: policies[0], protocol: newProtocol(r.Release, &q.Cluster), position: beforeHeartbeats,
 			sharedSlots: q.Cluster.SharedSlots,
 		},
 		trackers:  make([]taskTracker, len(q.Cluster.Nodes)),

@@ -163,9 +163,9 @@ func (r *rings) take(k int, id int32) {
 
 // after returns the tracker of a ring whose heartbeat comes next, and when.
 // Heartbeats at this very instant that are over do not count: these are all up to
-// the present moment, and maybe others. The search is faster if the last tracker
+// the present position, and maybe others. The search is faster if the last tracker
 // is the one whose heartbeat is now.
-func (r *rings) after(k workload.Kind, now engine.Time, m moment, last int32, over func(id int32) bool) (int32, engine.Time) {
+func (r *rings) after(k workload.Kind, now engine.Time, m position, last int32, over func(id int32) bool) (int32, engine.Time) {
 	from := ringPosition{r.phaseOf(now), uint32(max(0, min(m, math.MaxUint32-1)+1))}
 	own := &r.entries[last]
 	heads, used := r.heads[k], &r.used[k]

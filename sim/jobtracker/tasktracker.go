@@ -436,7 +436,7 @@ func (t *taskTracker) awaitSlots() {
 // heartbeatOver reports whether the tracker's heartbeat of this instant, if it
 // has one, is over.
 func (t *taskTracker) heartbeatOver() bool {
-	return moment(t.rank) <= t.cluster.moment || t.last == t.cluster.Now()
+	return position(t.rank) <= t.cluster.position || t.last == t.cluster.Now()
 }
 
 // beatFrom returns the first heartbeat at or after an instant.

@@ -37,7 +37,7 @@ func (p *periodic) set(at engine.Time) {
 	}
 }
 
-func (p *periodic) moment() moment {
+func (p *periodic) position() position {
 	if p.slow() {
 		return beforeHeartbeats
 	}
@@ -114,7 +114,7 @@ func (k *ticks) set() {
 func (k *ticks) from(at engine.Time) engine.Time {
 	every, c := k.timer.every, k.timer.cluster
 	tick := at / every * every
-	over := tick == k.last || k.timer.slow() && at == c.Now() && c.moment > beforeHeartbeats
+	over := tick == k.last || k.timer.slow() && at == c.Now() && c.position > beforeHeartbeats
 	if tick < at || over {
 		tick += every
 	}
@@ -134,12 +134,12 @@ func (k *ticks) fire() {
 	k.set()
 }
 
-// lastTick returns the last tick before the present moment, simulated or not.
+// lastTick returns the last tick before the present position, simulated or not.
 // When heartbeats come, less frequent ticks at this instant are over.
 func (k *ticks) lastTick() engine.Time {
 	c, every := k.timer.cluster, k.timer.every
 	past := c.Now() - 1
-	if c.moment > beforeHeartbeats && k.timer.slow() {
+	if c.position > beforeHeartbeats && k.timer.slow() {
 		past = c.Now()
 	}
 	return past / every * every

@@ -205,7 +205,7 @@ func answersOf(d *diagnosis.Diagnosis) []Answer {
 	if d.On { // else the run is the simulation
 		models = append(models, analytic.Predictor{Model: analytic.Model{Name: compare.Simulation}, Predictor: sim.Simulator{}})
 	}
-	known, err := analytic.Predictors(analytic.Knowledge{})
+	known, err := analytic.Predictors(analytic.Inputs{})
 	if err != nil {
 		return nil
 	}
