@@ -296,7 +296,7 @@ func (x *yarnTable) check(q *model.WhatIf) {
 	}
 	for _, key := range unread {
 		value := x.y.Properties[key]
-		if inert.MatchString(key) || value == "" {
+		if inert.MatchString(key) || value == "" || value == "false" && onSwitch.MatchString(key) {
 			continue
 		}
 		at := ""
@@ -321,6 +321,9 @@ func (x *yarnTable) failKey(key, format string, args ...any) {
 // nothing is lost: who may submit, limits of lifetime, and mappings, which the scenario
 // reads.
 var inert = regexp.MustCompile(`\.acl_|-lifetime$|\.fail-fast$|-mappings`)
+
+// onSwitch are keys that turn on what is off by default.
+var onSwitch = regexp.MustCompile(`[.-]enabled?$|select_based_on_reserved_containers$`)
 
 // yarnCosts are the fixed times of a cluster on YARN. No source states them for a
 // cluster at large.

@@ -45,12 +45,16 @@ func newCapacity(r *reader, l Listener) (Scheduler, error) {
 	return s, nil
 }
 
+const (
+	monitorEnabled   = "yarn.resourcemanager.scheduler.monitor.enable"
+	preemptionPrefix = "yarn.resourcemanager.monitor.capacity.preemption."
+)
+
 // readPreemption makes the preemption monitor, if it is enabled
 // (CapacitySchedulerConfiguration.PREEMPTION_...).
 func (s *capacity) readPreemption(r *reader) *preemption {
-	const prefix = "yarn.resourcemanager.monitor.capacity.preemption."
-	const ms = int64(1e6)
-	if !r.flag("yarn.resourcemanager.scheduler.monitor.enable", false) {
+	const prefix, ms = preemptionPrefix, int64(1e6)
+	if !r.flag(monitorEnabled, false) {
 		return nil
 	}
 	return &preemption{

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/slotwave/slotwave/model"
 )
 
 // Check returns why the ResourceManager would not start with the settings of a question,
-// or would not take one of its jobs, and the properties of capacity-scheduler.xml that
-// nothing has read, sorted.
+// or would not take one of its jobs, and the properties of capacity-scheduler.xml and,
+// where it is on, of the CapacityScheduler's preemption that nothing has read, sorted.
 func Check(q *model.WhatIf) (unread []string, err error) {
 	r := &reader{p: q.YARN.Properties, read: make(map[string]bool)}
 	s, err := newPolicy(q.YARN, r, nobody{})
@@ -44,8 +45,9 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 		s.AppRemoved(a)
 	}
 	if q.YARN.Policy == "capacity" {
+		preempts := r.flag(monitorEnabled, false)
 		for _, key := range sortedKeys(r.p) {
-			if len(key) > len(capacityPrefix) && key[:len(capacityPrefix)] == capacityPrefix && !r.read[key] {
+			if !r.read[key] && (strings.HasPrefix(key, capacityPrefix) || preempts && strings.HasPrefix(key, preemptionPrefix)) {
 				unread = append(unread, key)
 			}
 		}
