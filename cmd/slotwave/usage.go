@@ -227,7 +227,8 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
-// plain returns an error's text without the names of system calls.
+// plain returns an error's text without the names of system calls and of the JSON
+// encoder, and without a line that repeats the one before.
 func plain(err error) string {
 	text := err.Error()
 	visit(err, func(err error) {
@@ -238,7 +239,8 @@ func plain(err error) string {
 			text = strings.ReplaceAll(text, e.Error(), e.Err.Error())
 		}
 	})
-	return text
+	text = strings.ReplaceAll(text, "jsontext: write error: ", "")
+	return strings.Join(slices.Compact(strings.Split(text, "\n")), "\n")
 }
 
 // visit calls f with an error and with all errors that it wraps.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -63,6 +66,15 @@ func TestOutputFails(t *testing.T) {
 		if code := (&app{stdout: fullDisk{}, stderr: &stderr}).run(args); code != exitInput || !strings.Contains(stderr.String(), "full: no space left") {
 			t.Errorf("%v: exit code %d: %s", args, code, &stderr)
 		}
+	}
+}
+
+// A file that cannot be written is named once, without words of libraries.
+func TestOutputFailsOnce(t *testing.T) {
+	_, full := fullDisk{}.Write(nil)
+	encoder := jsontext.NewEncoder(fullDisk{})
+	if got := plain(errors.Join(encoder.WriteToken(jsontext.Null), full)); got != "full: no space left on device" {
+		t.Errorf("got %q", got)
 	}
 }
 
