@@ -43,7 +43,12 @@ and the pictures.
 --verify auto tests changes by simulation, as diagnose does.`,
 		Example: "  slotwave run two-jobs\n  slotwave report out/two-jobs\n  slotwave report out/one out/two --out both.html",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return writeReport(a, args, k) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := verifies(&k.Options, k.verify); err != nil {
+				return err
+			}
+			return writeReport(a, args, k)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&k.out, "out", "", "`FILE` to write (default report-NAME.html, by the name of PATH)")
@@ -88,9 +93,6 @@ func writeReport(a *app, paths []string, k *reporting) error {
 	}
 	if k.Workers < 0 {
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
-	}
-	if err := verifies(&k.Options, k.verify); err != nil {
-		return err
 	}
 	if k.out == "" {
 		k.out = reportName(paths)
