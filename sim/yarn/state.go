@@ -163,3 +163,15 @@ type endedAt struct {
 	first int
 	Ended
 }
+
+// ring holds the nodes whose heartbeats rest, by the part of the interval in which they
+// would fall. While something is asked for the next of them is woken, one at a time.
+type ring struct {
+	rm    *ResourceManager
+	parts [ringParts][]*node
+	size  int
+	next  *node  // woken
+	seen  uint64 // changes of the scheduler that all resting nodes have seen
+}
+
+const ringParts = 1024
