@@ -355,6 +355,50 @@ func TestPreemption(t *testing.T) {
 	}
 }
 
+// Where cores count, a queue is offered its part of each: b waits for 11 GiB and 41 cores,
+// so 41 containers of a core go.
+func TestPreemptionForCores(t *testing.T) {
+	const monitor = "!yarn.resourcemanager.monitor.capacity.preemption."
+	d := capacityDesk(t, 10, mib(10240, 10), map[string]string{
+		"resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
+		"root.queues":         "a,b", "root.a.capacity": "50", "root.b.capacity": "50", "root.a.user-limit-factor": "2", "root.b.user-limit-factor": "2",
+		"per-node-heartbeat.maximum-offswitch-assignments": "100", "!yarn.resourcemanager.scheduler.monitor.enable": "true",
+		monitor + "total_preemption_per_round": "1", monitor + "natural_termination_factor": "1",
+	})
+	a := d.start("x", "a", "u")
+	d.ask(a, 20, mib(1024, 1), 99)
+	for _, n := range d.nodes {
+		d.beat(n)
+	}
+	d.pull(a)
+	b := d.submit("y", "b", "u", mib(1024, 1))
+	d.s.Update(b, []Ask{{Priority: 20, Size: mib(1024, 4), Count: 10}}, nil, nil, nil)
+	d.heard = nil
+	d.until(18 * second)
+	want(t, "containers", len(d.heard), 41)
+}
+
+// ApplicationMasters go last, and only down to the part of the guarantee that they may
+// have: of eight with 1 GiB each, six stay in a queue of 4 GiB that gives them half as
+// much again, although four are too many.
+func TestPreemptionOfMasters(t *testing.T) {
+	const monitor = "!yarn.resourcemanager.monitor.capacity.preemption."
+	d := capacityDesk(t, 1, mib(8192, 8), map[string]string{
+		"root.queues": "a,b", "root.a.capacity": "50", "root.b.capacity": "50", "root.a.user-limit-factor": "2", "root.b.user-limit-factor": "2",
+		"root.a.maximum-am-resource-percent": "1.5", "!yarn.resourcemanager.scheduler.monitor.enable": "true",
+		monitor + "total_preemption_per_round": "1", monitor + "natural_termination_factor": "1",
+	})
+	for i := range 8 {
+		d.start(fmt.Sprint("x", i), "a", "u")
+	}
+	d.submit("y", "b", "u", mib(4096, 1))
+	d.heard = nil
+	d.until(18 * second)
+	if got := strings.Join(d.heard, ", "); got != "finished -102 true x7/1 n0, finished -102 true x6/1 n0" && got != "finished -102 true x6/1 n0, finished -102 true x7/1 n0" {
+		t.Errorf("got %s: want the two newest ApplicationMasters", got)
+	}
+}
+
 // What Hadoop refuses is refused with the name of the property.
 func TestCapacityRefusals(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{

@@ -237,6 +237,28 @@ func TestFairReservation(t *testing.T) {
 	want(t, "three steps", reserve(3072), true)
 }
 
+// Under drf the dominant share decides who is below its fair share: l has little memory,
+// but more than its share of the cores.
+func TestDominantReservation(t *testing.T) {
+	reserve := func(cores int64) bool {
+		p := Properties{several: "true", "yarn.scheduler.maximum-allocation-vcores": "8"}
+		d := fairDesk(t, 1, mib(16384, 16), p, queues(queue("s", "schedulingPolicy", "drf"), queue("l", "schedulingPolicy", "drf")))
+		s := d.start("s", "root.s", "u")
+		l := d.start("l", "root.l", "u")
+		d.ask(l, 10, mib(1024, cores), 1)
+		d.beat(d.nodes[0])
+		d.ask(s, 20, mib(1024, 1), 15)
+		for range 16 {
+			d.beat(d.nodes[0])
+		}
+		d.ask(l, 20, mib(3072, 3), 1)
+		d.beat(d.nodes[0])
+		return d.nodes[0].reserved != nil
+	}
+	want(t, "2 of 16 cores", reserve(1), true)
+	want(t, "9 of 16 cores", reserve(8), false)
+}
+
 // A starved application gets containers of those above their share: warned, killed
 // 15 s later, and kept for it on that node.
 func TestFairPreemption(t *testing.T) {

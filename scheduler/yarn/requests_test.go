@@ -64,3 +64,12 @@ func TestHashes(t *testing.T) {
 	}
 	want(t, "recorded order of nodes", got, "520431")
 }
+
+// Java's hash maps double when they are more than three quarters full, or that full.
+func TestHashSlots(t *testing.T) {
+	for _, c := range [][3]int{{0, 16, 16}, {11, 16, 16}, {12, 16, 32}, {13, 32, 32}, {24, 32, 64}, {25, 64, 64}} {
+		want(t, "HashMap", hashSlots(0, c[0]), c[1])
+		want(t, "ConcurrentHashMap", concurrentSlots(0, c[0]), c[2])
+	}
+	want(t, "never shrinks", hashSlots(64, 1), 64)
+}
