@@ -50,8 +50,8 @@ func TestTutorial(t *testing.T) {
 			}
 		})
 	}
-	if chapters != 9 {
-		t.Errorf("%d chapters, want 6 and the pages on comparisons, studies and sizes", chapters)
+	if chapters != 10 {
+		t.Errorf("%d chapters, want 7 and the pages on comparisons, studies and sizes", chapters)
 	}
 }
 
@@ -59,6 +59,7 @@ var (
 	saved   = regexp.MustCompile("`(my[\\w-]*\\.toml)`")
 	indent  = regexp.MustCompile(`^ {4,}slotwave (.*)`)
 	named   = regexp.MustCompile("`(out/[^`]+)`")
+	label   = regexp.MustCompile(`^ *\S+( \S+)*`)
 	spacing = regexp.MustCompile(` +`)
 )
 
@@ -106,14 +107,14 @@ func follow(t *testing.T, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// asPrinted finds the line that a command printed with the first word of a line
+// asPrinted finds the line that a command printed with the first column of a line
 // on the page.
 func asPrinted(t *testing.T, line, printed string) string {
 	t.Helper()
-	first, _, _ := strings.Cut(line, " ")
+	first := label.FindString(line)
 	for _, now := range strings.Split(printed, "\n") {
 		now = strings.TrimRight(now, " ")
-		if !strings.HasPrefix(now, first+" ") {
+		if label.FindString(now) != first {
 			continue
 		}
 		if !*update && spacing.ReplaceAllString(now, " ") != spacing.ReplaceAllString(line, " ") {
@@ -121,6 +122,6 @@ func asPrinted(t *testing.T, line, printed string) string {
 		}
 		return now
 	}
-	t.Errorf("the command prints no line that begins with %s", first)
+	t.Errorf("the command prints no line that begins with %q", first)
 	return line
 }

@@ -223,7 +223,8 @@ function controlList() {
   const list = [], inside = scene.Fidelity === "phase" || scene.Fidelity === "device";
   const add = (c, key) => {
     const k = saved.get(key) ?? (key.startsWith("cluster.slowdowns.") ? { Name: key, Form: "number", Value: "1", Least: 0.01 } : null);
-    if (k && k.Form && !(c.inner && !inside)) list.push({ ...c, k, key });
+    const grouped = key === "cluster.nodes" && saved.has("cluster.group.0.count"); // the groups have the nodes
+    if (k && k.Form && !grouped && !(c.inner && !inside)) list.push({ ...c, k, key });
   };
   for (const c of first.controls) {
     if (c.key.startsWith("job.*")) for (let i = 0; i < mostJobs; i++) add({ ...c, group: groupOf(c.key.replace("*", i)) }, c.key.replace("*", i));
@@ -272,7 +273,7 @@ function buildControls() {
   shownControls = controlList();
   if (scene.Runs.length > 1) shownControls.unshift({ group: "Scenario", key: "", label: "variation", k: { Form: "run", Value: "0", Words: scene.Runs } });
   shownControls.forEach((c, n) => {
-    const id = "c" + n, box = el("div", { className: "control" });
+    const id = "c" + n, box = el("div", { className: c.k.Form === "run" ? "control wide" : "control" });
     let field;
     if (c.k.Form === "switch") field = el("input", { type: "checkbox" });
     else if (c.k.Form === "choice" || c.k.Form === "run") field = el("select", {}, ...c.k.Words.map((w, i) => el("option", { value: c.k.Form === "run" ? i : w }, w)));
@@ -657,7 +658,7 @@ $$(".lanes").forEach(c => {
 });
 
 // ---- tables ----
-const mostListed = 100;
+const mostListed = 30;
 function showJobs() {
   const shown = sides().filter(s => pics[s]), ids = [...new Set(shown.flatMap(s => pics[s].v.Jobs.map(j => j.ID)))];
   const of = (s, id) => pics[s].v.Jobs[pics[s].at.get(id)];
