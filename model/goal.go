@@ -45,8 +45,9 @@ func (g *Goal) Met(value float64) bool { return value <= g.Limit() }
 // Measure returns what the goal limits: nanoseconds, or the fraction of deadlines
 // that are missed. It is NaN, which meets no goal, if a job that counts does not
 // succeed. The time of each job, by its place in the prediction, is multiplied by what
-// longer returns; nil: by 1.
-func (g *Goal) Measure(q *WhatIf, p *Prediction, longer func(job int) float64) float64 {
+// longer returns; nil: by 1. Slack is the factor by which the times of all jobs may still
+// grow until the goal is missed, below 1 if it is.
+func (g *Goal) Measure(q *WhatIf, p *Prediction, longer func(job int) float64) (value, slack float64) {
 	due := map[string]time.Duration{}
 	if g.Deadlines > 0 {
 		for i := range q.Jobs {
@@ -55,7 +56,7 @@ func (g *Goal) Measure(q *WhatIf, p *Prediction, longer func(job int) float64) f
 			}
 		}
 	}
-	var responses []float64
+	var responses, slacks []float64
 	last, missed, deadlines := 0.0, 0.0, 0.0
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
@@ -70,30 +71,46 @@ func (g *Goal) Measure(q *WhatIf, p *Prediction, longer func(job int) float64) f
 			finish = math.Inf(1)
 		}
 		last = max(last, finish)
-		responses = append(responses, finish-float64(j.Submit))
+		took, until := finish-float64(j.Submit), g.Finish
+		responses = append(responses, took)
 		if d, ok := due[j.ID]; ok {
 			deadlines++
+			until = d
 			if finish > float64(d) {
 				missed++
 			}
+		} else if g.Deadlines > 0 {
+			continue
 		}
+		free := mostSlack
+		if took > 0 {
+			free = min(free, max(0, float64(until-j.Submit)/took))
+		}
+		slacks = append(slacks, free)
 	}
-	value := last
+	if len(responses) == 0 {
+		return math.NaN(), 0
+	}
+	slices.Sort(slacks)
 	switch {
-	case len(responses) == 0:
-		return math.NaN()
 	case g.Deadlines > 0:
-		value = missed / deadlines
+		value, slack = missed/deadlines, slacks[min(len(slacks)-1, int((1-g.Deadlines)*deadlines+1e-9))]
 	case g.Response > 0:
 		slices.Sort(responses)
 		rank := int(math.Ceil(g.Percentile/100*float64(len(responses)) - 1e-9))
 		value = responses[max(1, rank)-1]
+		slack = min(mostSlack, float64(g.Response)/value)
+	default:
+		value, slack = last, slacks[0]
 	}
 	if math.IsInf(value, 0) {
-		return math.NaN()
+		return math.NaN(), 0
 	}
-	return value
+	return value, slack
 }
+
+// mostSlack stands for every larger slack, such as that of a job without tasks.
+const mostSlack float64 = 1e6
 
 // String describes the goal without its limit.
 func (g *Goal) String() string {

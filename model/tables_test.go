@@ -142,8 +142,8 @@ func sayGoals(say func(string, ...any)) {
 			{Response: 20 * time.Second, Percentile: 33}, {Response: 20 * time.Second, Percentile: 34}, {Deadlines: 0.5}, {Deadlines: 1},
 		} {
 			g.Job, g.User, g.Pool, g.Queue = who.Job, who.User, who.Pool, who.Queue
-			value := g.Measure(&q, &p, nil)
-			say("%s: %.9g of %.9g, met %v", g.String(), value, g.Limit(), g.Met(value))
+			value, slack := g.Measure(&q, &p, nil)
+			say("%s: %.9g of %.9g, met %v, slack %.6g", g.String(), value, g.Limit(), g.Met(value), slack)
 		}
 	}
 }

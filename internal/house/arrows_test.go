@@ -72,7 +72,7 @@ var arrows = map[string][]string{
 	"study/search":            {"model", "model/fit", "results", "sim", "study", "workload"},
 	"study/sensitivity":       {"model", "model/analytic", "model/platform", "results", "results/figure", "results/resultdir", "results/text", "study", "study/predict", "study/search", "study/tune", "workload"},
 	"study/simulated":         {"diagnose", "model", "workload", "workload/trace"},
-	"study/size":              {"model", "model/analytic", "model/fit", "model/input", "results", "results/figure", "results/points", "results/resultdir", "results/text", "scenarios", "study", "study/measure", "study/search", "study/sweep", "workload"},
+	"study/size":              {"model", "model/analytic", "model/fit", "model/input", "results", "results/figure", "results/points", "results/resultdir", "results/text", "scenarios", "sim", "study", "study/measure", "study/search", "study/sweep", "workload"},
 	"study/sweep":             {"model", "results/points", "results/resultdir", "results/spool", "results/text", "scenarios", "sim", "study", "workload"},
 	"study/tune":              {"model", "model/analytic", "model/taskplan", "results", "results/resultdir", "results/text", "study", "study/search", "workload"},
 	"workload":                {},

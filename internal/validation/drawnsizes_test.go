@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/BurntSushi/toml"
+
 	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/internal/layers"
 )
@@ -49,6 +51,21 @@ func (o *offeredNode) sets(w *drawnWorld, nodes int, grow float64) []string {
 	return q.own
 }
 
+// healthy is the cluster of a world of new nodes: none is slow, or shared with others.
+func (w *drawnWorld) healthy() (scenario string, equal *drawnWorld) {
+	scenario = w.files["scenario.toml"]
+	if i := strings.Index(scenario, "[[cluster.load]]"); i >= 0 { // the last table
+		scenario = scenario[:i]
+	}
+	if before, rest, ok := strings.Cut(scenario, "[cluster.slowdowns]\n"); ok {
+		_, after, _ := strings.Cut(rest, "\n\n")
+		scenario = before + "\n" + after
+	}
+	other := *w
+	other.slow, other.loaded = nil, false
+	return scenario, &other
+}
+
 // A sizedOffer is what size says of an offer under a load, and what is true.
 type sizedOffer struct {
 	world                        uint64
@@ -57,6 +74,15 @@ type sizedOffer struct {
 	nodes, least                 int // 0: none
 	probability, low, high, kept float64
 	refusal                      string
+	measured                     measuredOffer
+}
+
+// A measuredOffer is what measure promises of a fact for the makespan on recorded nodes of
+// an offer, and what came when the fact was known: half-widths of intervals, relative.
+type measuredOffer struct {
+	key                     string // empty: no fact is named that the world has
+	before, promised, after float64
+	inBefore, inAfter       bool // the true makespan
 }
 
 // mostNodes is where searches end, of size and of the truth.
@@ -68,10 +94,14 @@ func sizeWorld(t *testing.T, w *drawnWorld) []sizedOffer {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	w.record(t, dir)
+	scenario, equal := w.healthy()
+	if err := os.WriteFile(at("healthy.toml"), []byte(scenario), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	offers := w.offers(d)
 	const grow = 1.4
 	nodes := max(2, int(math.Round(float64(w.nodes)*d.log(0.7, 2))))
-	needs := ask(t, at("truth"), at("scenario.toml"), offers[0].sets(w, nodes, grow), "--replications", "3", "--seed", "201")
+	needs := ask(t, at("truth"), at("healthy.toml"), offers[0].sets(equal, nodes, grow), "--replications", "3", "--seed", "201")
 	if needs.refusal != "" {
 		t.Logf("world %d: %s", w.seed, needs.refusal)
 		return nil
@@ -108,7 +138,7 @@ func sizeWorld(t *testing.T, w *drawnWorld) []sizedOffer {
 		for _, o := range offers {
 			s := sizedOffer{world: w.seed, offer: o.name, grow: by, price: o.price, refusal: refusal}
 			holds := func(nodes int, seeds string) float64 {
-				return sharesInTime(t, at("truth"), at("scenario.toml"), o.sets(w, nodes, by), limit, seeds)
+				return sharesInTime(t, at("truth"), at("healthy.toml"), o.sets(equal, nodes, by), limit, seeds)
 			}
 			for _, line := range said.Offers {
 				if line.Node == o.name && line.Load == fmt.Sprintf("workload.scale_bytes=%v", by) {
@@ -122,7 +152,86 @@ func sizeWorld(t *testing.T, w *drawnWorld) []sizedOffer {
 			all = append(all, s)
 		}
 	}
+	if refusal == "" {
+		for i, m := range w.measureOffers(t, dir, equal, offers) {
+			all[i].measured = m
+		}
+	}
 	return all
+}
+
+// measurePlan is what slotwave measure says of offers.
+type measurePlan struct {
+	Questions []struct {
+		Makespan float64 `json:"makespan_ns"`
+		Width    float64 `json:"half_width"`
+	}
+	Facts []struct {
+		Key    string
+		Widths []float64 `json:"half_widths"`
+	}
+}
+
+// measureOffers asks which fact would shrink the intervals of the offers, states it as the
+// world has it, and asks again.
+func (w *drawnWorld) measureOffers(t *testing.T, dir string, equal *drawnWorld, offers []offeredNode) []measuredOffer {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	planOf := func(folder string) (p measurePlan) {
+		if err := json.Unmarshal([]byte(verb(t, "measure", filepath.Join(dir, folder, "scenario.toml"), at("offers.toml"), "--json")), &p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	before := planOf("past-machine")
+	all := make([]measuredOffer, len(offers))
+	truth := make([]float64, len(offers))
+	in := func(p *measurePlan, i int) bool {
+		return math.Abs(math.Log(truth[i]*1e9/p.Questions[i].Makespan)) <= math.Log1p(p.Questions[i].Width)
+	}
+	for i, o := range offers {
+		truth[i] = ask(t, at("truth"), at("healthy.toml"), o.sets(equal, w.nodes, 1), "--replications", "4", "--seed", "401").makespan
+		all[i].before, all[i].inBefore = before.Questions[i].Width, in(&before, i)
+	}
+	for _, f := range before.Facts {
+		value := w.valueOf(t, f.Key)
+		if value == "" {
+			continue
+		}
+		if code, _, errs := call("", "platform", "calibrate", at("past"), "--quiet", "--know", f.Key+"="+value, "--out", at("known")); code != 0 {
+			t.Logf("world %d: %s=%s: %s", w.seed, f.Key, value, firstLine(errs))
+			continue
+		}
+		after := planOf("known")
+		for i := range all {
+			m := &all[i]
+			m.key, m.promised, m.after, m.inAfter = f.Key, f.Widths[i], after.Questions[i].Width, in(&after, i)
+		}
+		break
+	}
+	return all
+}
+
+// valueOf is the value of a key of the machine of a world; empty: it has none.
+func (w *drawnWorld) valueOf(t *testing.T, key string) string {
+	var tree map[string]any
+	if err := toml.Unmarshal([]byte(w.files["platform.toml"]), &tree); err != nil {
+		t.Fatal(err)
+	}
+	for part := range strings.SplitSeq(key, ".") {
+		v := tree[part]
+		if list, ok := v.([]map[string]any); ok {
+			v = list[0]
+		}
+		inner, ok := v.(map[string]any)
+		if !ok {
+			if v == nil {
+				return ""
+			}
+			return fmt.Sprint(v)
+		}
+		tree = inner
+	}
+	return ""
 }
 
 // sharesInTime runs a world with several seeds, and returns how many end in time.
@@ -242,15 +351,39 @@ func sizesTable(all []sizedOffer) string {
 			}
 		}
 	}
+	var promises, outcomes []float64
+	asked, held, knew, holds := 0, 0, 0, 0
+	for _, s := range all {
+		m := &s.measured
+		if m.before == 0 {
+			continue
+		}
+		if asked++; m.inBefore {
+			held++
+		}
+		if m.key != "" {
+			promises, outcomes = append(promises, m.promised/m.before), append(outcomes, m.after/m.before)
+			if knew++; m.inAfter {
+				holds++
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nThe 90 %% interval of measure holds the makespan on as many nodes for %s offers. ", share(held, asked))
+	if knew > 0 {
+		fmt.Fprintf(&b, "A fact is named for %d: its interval is promised to be %.2f of that without it in the median, is %.2f when it is known, and holds %s.\n",
+			knew, quantileOf(promises, 0.5), quantileOf(outcomes, 0.5), share(holds, knew))
+	}
 	fmt.Fprintf(&b, "\nThe cheapest named cluster keeps its promise for %s loads; for %s it also costs within 10 %% of the cheapest that does.\n", share(keeps, named), share(cheap, named))
 	return b.String()
 }
 
 func writeSized(t *testing.T, path string, all []sizedOffer) {
-	rows := [][]string{{"world", "load", "offer", "price", "named", "least", "probability", "low", "high", "kept", "refusal"}}
-	for _, s := range all {
+	rows := [][]string{{"world", "load", "offer", "price", "named", "least", "probability", "low", "high", "kept", "refusal", "fact", "half_width", "promised", "with_fact", "holds", "holds_with_fact"}}
+	for i := range all {
+		s, m := &all[i], &all[i].measured
 		rows = append(rows, []string{fmt.Sprint(s.world), fmt.Sprint(s.grow), s.offer, fmt.Sprint(s.price), fmt.Sprint(s.nodes), fmt.Sprint(s.least),
-			fmt.Sprintf("%.3f", s.probability), fmt.Sprintf("%.3f", s.low), fmt.Sprintf("%.3f", s.high), fmt.Sprintf("%.2f", s.kept), s.refusal})
+			fmt.Sprintf("%.3f", s.probability), fmt.Sprintf("%.3f", s.low), fmt.Sprintf("%.3f", s.high), fmt.Sprintf("%.2f", s.kept), s.refusal,
+			m.key, fmt.Sprintf("%.3f", m.before), fmt.Sprintf("%.3f", m.promised), fmt.Sprintf("%.3f", m.after), fmt.Sprint(m.inBefore), fmt.Sprint(m.inAfter)})
 	}
 	writeRows(t, path, rows)
 }

@@ -14,6 +14,7 @@ type Replication struct {
 	Seed   uint64
 	Values []float64 // one per metric; NaN: none
 	Goals  []float64 // what each goal limits; NaN: a job did not succeed
+	Slacks []float64 // factor by which the times of jobs may grow until a goal is missed, by goal
 	Full   float64   // with goals: the fraction of the time in which all slots of a type were in use
 }
 

@@ -56,12 +56,12 @@ var sources = []source{
 
 // A Fact is a key of the machine with what knowing it would leave of the intervals.
 type Fact struct {
-	Key   string     `json:"key"`
-	Low   string     `json:"low"` // over the machines that explain the record
-	High  string     `json:"high"`
-	How   string     `json:"how"`
-	Left  float64    `json:"left"`       // of the scatter of the answers, in the mean over questions; 1: it tells nothing
-	Width text.Share `json:"half_width"` // relative, that the 90 % interval is expected to have
+	Key    string       `json:"key"`
+	Low    string       `json:"low"` // over the machines that explain the record
+	High   string       `json:"high"`
+	How    string       `json:"how"`
+	Left   float64      `json:"left"`        // of the scatter of the answers, in the mean over questions; 1: it tells nothing
+	Widths []text.Share `json:"half_widths"` // relative, that the 90 % intervals are expected to have, by question
 }
 
 // Plan is which facts shrink the intervals of some answers.
@@ -80,6 +80,7 @@ type Question struct {
 	Width    text.Share `json:"half_width"` // of the 90 % interval, relative
 
 	logs []float64 // of the makespan, by machine
+	part float64   // of the makespan, that of its last job: times of submissions are not off
 }
 
 const planSchema = "slotwave/measure/1"
@@ -96,6 +97,7 @@ func Ask(name string, questions []Asked, o study.Options, progress study.SweepPr
 	p := &Plan{Schema: planSchema}
 	var machines []*model.WhatIf
 	var answers [][]float64
+	var parts []float64
 	set := o.Set
 	for _, asked := range questions {
 		o.Set = slices.Concat(set, asked.Set)
@@ -115,29 +117,31 @@ func Ask(name string, questions []Asked, o study.Options, progress study.SweepPr
 		}
 		q := Question{Name: asked.Name}
 		for i, one := range append(run.Predictions[:1:1], run.Calibrations...) {
-			q.logs = append(q.logs, math.Log(one.Mean.Seconds()*last(&one, machines[i])))
+			end, part := lastEnd(&one, machines[i])
+			q.logs = append(q.logs, math.Log(end))
+			q.part += part / float64(len(machines))
 		}
 		q.Makespan = int64(1e9 * math.Exp(stat.Mean(q.logs, nil)))
-		q.Width = text.Share(halfWidth(stat.StdDev(q.logs, nil)))
-		p.Questions, answers = append(p.Questions, q), append(answers, q.logs)
+		q.Width = text.Share(search.HalfWidth(stat.StdDev(q.logs, nil), q.part))
+		p.Questions, answers, parts = append(p.Questions, q), append(answers, q.logs), append(parts, q.part)
 	}
 	p.Machines = len(machines)
-	p.Facts, p.None = Facts(machines, answers)
+	p.Facts, p.None = Facts(machines, answers, parts)
 	return p, nil
 }
 
-// last is what the calibration misses of the job that ends last.
-func last(p *model.Prediction, q *model.WhatIf) float64 {
-	end := slices.MaxFunc(p.Jobs, func(a, b model.JobOutcome) int { return cmp.Compare(a.Finish, b.Finish) })
-	return q.Misfits()[end.ID]
+// lastEnd returns when the job that ends last ends, corrected by what its calibration
+// misses of the record, in seconds, and the part of this time since its submission.
+func lastEnd(p *model.Prediction, q *model.WhatIf) (end, part float64) {
+	j := slices.MaxFunc(p.Jobs, func(a, b model.JobOutcome) int { return cmp.Compare(a.Finish, b.Finish) })
+	took := (j.Finish - j.Submit).Seconds() * q.Misfits()[j.ID]
+	end = j.Submit.Seconds() + took
+	return end, max(leastPart, took/end)
 }
 
-// halfWidth is the relative half-width of a 90 % interval: answers of machines scatter by
-// sd, and all are off by the error of the model.
-func halfWidth(sd float64) float64 {
-	const within90 = 1.645
-	return math.Expm1(within90 * math.Hypot(sd, search.ModelError))
-}
+// leastPart is the part of a makespan that is off at least: the jobs before the last one,
+// whose work it waits for, are off too.
+const leastPart = 0.2
 
 // leastMachines is the number of machines from which a scatter is estimated.
 const leastMachines = 8
@@ -150,13 +154,13 @@ const worthIt = 0.1
 // benchmark tells, and that explains more than chance does among as many keys (Holm,
 // 5 %). What it leaves is the scatter about a line through the other machines, each left
 // out in turn, plus the error of measuring. Keys that differ alike, as those of all
-// codecs, are one.
-func Facts(machines []*model.WhatIf, answers [][]float64) (facts []Fact, none []string) {
+// codecs, are one. parts are those of the answers that the error of the model concerns;
+// without them facts have no widths.
+func Facts(machines []*model.WhatIf, answers [][]float64, parts []float64) (facts []Fact, none []string) {
 	values, order := keysOf(machines)
 	type tried struct {
-		fact  Fact
-		p     float64
-		width float64
+		fact Fact
+		p    float64
 	}
 	var all []tried
 	for _, key := range order {
@@ -167,13 +171,14 @@ func Facts(machines []*model.WhatIf, answers [][]float64) (facts []Fact, none []
 			continue
 		}
 		t := tried{fact: Fact{Key: key, Low: textOf(key, slices.Min(x)), High: textOf(key, slices.Max(x)), How: sources[by].how}, p: 1}
-		for _, y := range answers {
+		for i, y := range answers {
 			left, after, p := explained(x, y, sources[by].error)
 			t.fact.Left += left / float64(len(answers))
-			t.width += after / float64(len(answers))
+			if parts != nil {
+				t.fact.Widths = append(t.fact.Widths, text.Share(search.HalfWidth(after, parts[i])))
+			}
 			t.p = min(t.p, p*float64(len(answers)))
 		}
-		t.fact.Width = text.Share(halfWidth(t.width))
 		all = append(all, t)
 	}
 	slices.SortStableFunc(all, func(a, b tried) int { return cmp.Compare(a.p, b.p) })
@@ -314,7 +319,11 @@ func (p *Plan) WriteText(w io.Writer, colour bool) error {
 	} else {
 		fmt.Fprintln(t, "fact\ton the machines\t± with it\thow to learn it")
 		for _, f := range p.Facts {
-			fmt.Fprintf(t, "%s\t%s to %s\t%s\t%s\n", f.Key, f.Low, f.High, text.Percent(f.Width), f.How)
+			var widths []string
+			for _, w := range f.Widths {
+				widths = append(widths, text.Percent(w))
+			}
+			fmt.Fprintf(t, "%s\t%s to %s\t%s\t%s\n", f.Key, f.Low, f.High, strings.Join(widths, ", "), f.How)
 		}
 		t.Flush()
 	}

@@ -30,7 +30,7 @@ func TestFacts(t *testing.T) {
 			machines = append(machines, &model.WhatIf{Cluster: model.Cluster{Machines: []model.Machine{m}}})
 			answers = append(answers, -math.Log(float64(m.Cores))+0.1*r.NormFloat64())
 		}
-		facts, _ := Facts(machines, [][]float64{answers})
+		facts, _ := Facts(machines, [][]float64{answers}, nil)
 		for _, f := range facts {
 			if f.Key != "cores" {
 				wrong++

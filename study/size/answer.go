@@ -12,6 +12,7 @@ import (
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/study/search"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -133,7 +134,7 @@ func (z *Sizing) errorRows() (rows [][2]string) {
 	if e.Alternatives > 0 {
 		others := workload.Counted(e.Alternatives, "other that explains", "others that explain")
 		rows = append(rows, [2]string{"machines", "the probability is the mean over the calibrated machine and " + others + " the record about as well;"},
-			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses of the record, and may still be off by %s (one sigma)", text.Percent(text.Share(e.Spread)))})
+			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses of the record, and in nine of ten cases off by at most another %s", text.Percent(text.Share(search.HalfWidth(0, 1))))})
 	}
 	return rows
 }
@@ -208,7 +209,11 @@ func (z *Sizing) lineText(t *text.Writer) {
 func (z *Sizing) metText(s *Size) string {
 	n, met := len(s.Runs), s.Met(z.Goals)
 	p, low, high := s.Probability(z)
-	return fmt.Sprintf("%d of %s meet all goals (%s, 95 %% interval %s to %s)", met, text.Count(n, "run"), text.Percent(text.Share(p)), text.Percent(text.Share(low)), text.Percent(text.Share(high)))
+	between := fmt.Sprintf("%s, 95 %% interval %s to %s", text.Percent(text.Share(p)), text.Percent(text.Share(low)), text.Percent(text.Share(high)))
+	if z.Error.Alternatives > 0 {
+		return fmt.Sprintf("all goals are met with a probability of %s, over %s", between, text.Count(n, "run"))
+	}
+	return fmt.Sprintf("%d of %s meet all goals (%s)", met, text.Count(n, "run"), between)
 }
 
 // guessText lists what the models find for nodes of a line.
@@ -317,7 +322,7 @@ func (z *Sizing) notes(l *Line, s *Size) []string {
 			notes = append(notes, fmt.Sprintf("%s: %s with the seeds of the search, but a size between does not", l.name(o), z.metText(o)))
 		}
 	}
-	return notes
+	return append(notes, z.Floors...)
 }
 
 // missedNotes say which goals no size of a line meets, and what their jobs spend their

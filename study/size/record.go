@@ -61,7 +61,8 @@ func (z *Search) guessByRecord(run *results.Run) {
 	over := 0.0
 	for i := range z.Goals {
 		if g := &z.Goals[i]; g.Deadlines == 0 {
-			over = max(over, g.Measure(run.Question, &run.Predictions[0], nil)/g.Limit())
+			value, _ := g.Measure(run.Question, &run.Predictions[0], nil)
+			over = max(over, value/g.Limit())
 		}
 	}
 	if !(over > 0) || math.IsInf(over, 1) {

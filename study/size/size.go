@@ -24,7 +24,9 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/measure"
 	"github.com/slotwave/slotwave/study/search"
@@ -49,6 +51,7 @@ type Search struct {
 	journal  *sweep.Journal
 	errors   SizingError
 	most     int // nodes
+	floors   []string
 	turn     int // runs in which each machine that explains the record has its turn; 0: there is one machine
 }
 
@@ -108,7 +111,7 @@ func searchOf(s *sweep.Sweep) (*Search, error) {
 	}
 	z := &Search{Sweep: s}
 	if machines := 1 + len(s.Base.Scenario.Alternatives); machines > 1 {
-		z.errors.Alternatives, z.errors.Spread = machines-1, search.ModelError
+		z.errors.Alternatives = machines - 1
 		z.turn = machines * max(1, s.File.Replications/machines)
 		s.File.Replications, s.File.MaxReplications = min(firstRuns, z.turn), z.turn
 	} else if least := search.LeastRuns(s.File.Size.Confidence); s.File.MaxReplications < least {
@@ -133,6 +136,9 @@ func searchOf(s *sweep.Sweep) (*Search, error) {
 	}
 	var types []sweep.FactorLevel
 	for _, t := range kinds {
+		if t.Name != "" { // a new node is none of the slow ones
+			t.Set = slices.Concat(t.Set, z.notSlow())
+		}
 		types = append(types, sweep.FactorLevel{Text: t.Name, Set: t.Set})
 	}
 	if z.offers > len(kinds) {
@@ -168,6 +174,18 @@ func (z *Search) rescale(loads []sweep.Factor) error {
 		z.Base.File = f
 	}
 	return err
+}
+
+// notSlow takes the factors of single machines away, which calibrate has found or the
+// scenario states.
+func (z *Search) notSlow() (set []string) {
+	nodes := z.Base.Scenario.Runs[0].Question.Cluster.Nodes
+	for i := range nodes {
+		if nodes[i].Slowness != 1 {
+			set = append(set, "cluster.slowdowns."+workload.TOMLText(nodes[i].Name)+"=1")
+		}
+	}
+	return set
 }
 
 // asItIs names the cluster of the scenario among the offers.
@@ -498,6 +516,9 @@ func (z *Search) Run(j *sweep.Journal, progress study.SweepProgress) (*Sizing, e
 		if err := z.curve(best); err != nil {
 			return nil, err
 		}
+		if err := z.findFloors(best); err != nil {
+			return nil, err
+		}
 	}
 	return z.sizing()
 }
@@ -553,21 +574,18 @@ func (z *Search) leftOpen(at int) error {
 		return err
 	}
 	machines, met, known := z.Base.Machines(), 0, true
-	var over []float64 // of the limit, logarithms
+	var slacks []float64 // logarithms
 	for _, r := range runs[:len(machines)] {
-		worst := math.Inf(-1)
-		for g := range r.Goals {
-			worst = max(worst, math.Log(r.Goals[g]/z.Goals[g].Limit()))
-		}
-		known = known && !math.IsNaN(worst) && !math.IsInf(worst, 0)
-		over = append(over, worst)
-		if worst <= 0 {
+		least := slices.Min(r.Slacks)
+		known = known && least > 0
+		slacks = append(slacks, math.Log(least))
+		if least >= 1 {
 			met++
 		}
 	}
 	l.open = fmt.Sprintf("%d of %d machines that explain the record meet all goals there", met, len(machines))
 	if known {
-		if facts, _ := measure.Facts(machines, [][]float64{over}); len(facts) > 0 {
+		if facts, _ := measure.Facts(machines, [][]float64{slacks}, nil); len(facts) > 0 {
 			l.open += fmt.Sprintf("; %s tells most about them (%s): --know %s=VALUE", facts[0].Key, facts[0].How, facts[0].Key)
 		}
 	}
@@ -704,6 +722,45 @@ func (z *Search) curve(at int) error {
 	return z.RunPoints(z.journal, slices.Values(slices.Compact(points)), z.progress)
 }
 
+// findFloors says what the goals limit on the largest cluster of a line, and why more
+// nodes would not shorten it.
+func (z *Search) findFloors(at int) error {
+	l := &z.lines[at]
+	z.report("what more nodes do not shorten")
+	q, err := z.Question(z.point(at, l.most, false))
+	if err != nil {
+		return err
+	}
+	p, _, err := study.Simulate(q)
+	if err != nil {
+		if errors.As(err, new(*sim.LimitReached)) {
+			err = nil
+		}
+		return err
+	}
+	for g := range z.Goals {
+		goal := &z.Goals[g]
+		value, _ := goal.Measure(q, &p, nil)
+		if goal.Deadlines > 0 || math.IsNaN(value) {
+			continue
+		}
+		ids := map[string]bool{}
+		for _, j := range p.Jobs {
+			ids[j.ID] = goal.About(j.Name, j.User, j.Pool, j.Queue)
+		}
+		limits, err := study.Limits(q, func(id string) bool { return ids[id] })
+		if err != nil {
+			return err
+		}
+		floor := fmt.Sprintf("no number of nodes shortens this further: %s: %s on %s", text.Escape(goal.String()), goalValue(goal, value), workload.Counted(l.most, "node", "nodes"))
+		if _, why := results.SharesOf(limits); why != "" {
+			floor += "; " + why
+		}
+		z.floors = append(z.floors, floor)
+	}
+	return nil
+}
+
 // size collects the runs of one size.
 func (z *Search) size(at, nodes int, fresh bool) (Size, error) {
 	l := &z.lines[at]
@@ -722,7 +779,7 @@ func (z *Search) size(at, nodes int, fresh bool) (Size, error) {
 func (z *Search) sizing() (*Sizing, error) {
 	r := &Sizing{
 		Title: z.Base.Scenario.Title, Goals: z.Goals, Confidence: z.File.Size.Confidence, Lowest: z.File.Size.Lowest, Answer: z.best(), Error: z.errors,
-		Assumed: z.Base.Scenario.Assumed,
+		Assumed: z.Base.Scenario.Assumed, Floors: z.floors,
 	}
 	var keys []string
 	for _, f := range z.Factors {

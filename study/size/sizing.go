@@ -25,6 +25,7 @@ type Sizing struct {
 	Points     *points.Points
 	Error      SizingError
 	Assumed    []string // of the scenario
+	Floors     []string // what no number of nodes shortens, of the answer
 }
 
 // Line is how many nodes of one type meet the goals under one load.
@@ -104,11 +105,13 @@ func (z *Sizing) goal(s *Size, g int) (mean, half, met float64) {
 
 // chance is the probability that a run meets a goal, by the error of its machine.
 func (z *Sizing) chance(r points.Replication, g int) float64 {
-	goal, spread := &z.Goals[g], z.Error.Spread
-	if goal.Deadlines > 0 {
-		spread = 0
+	switch {
+	case z.Error.Alternatives > 0:
+		return search.Chance(r.Slacks[g])
+	case z.Goals[g].Met(r.Goals[g]):
+		return 1
 	}
-	return search.Chance(r.Goals[g], goal.Limit(), spread)
+	return 0
 }
 
 // Met returns the number of runs that meet all goals as they are simulated.
@@ -226,7 +229,6 @@ type SizingError struct {
 	Unknown      string                 `json:"unknown,omitempty"` // why no record is compared; empty if one is
 	Replay       *results.ReplaySummary `json:"replay"`
 	Alternatives int                    `json:"other_calibrations"` // that explain the record about as well, over which the runs take turns
-	Spread       float64                `json:"model_error"`        // of the logarithm of a time on them; 0: not known
 }
 
 // price formats money for people; empty without a price.

@@ -11,14 +11,14 @@ import (
 )
 
 // A finished simulation is kept as a vector: the file that it is from, how full the
-// slots were, then metrics and goals. Its seed follows from the study.
+// slots were, then metrics, goals and their slacks. Its seed follows from the study.
 const keptFigures = 2
 
 // record keeps a finished simulation. file is the number of the file that it was read
 // from, if that matters.
 func (s *Sweep) record(t task, r points.Replication, file int) error {
 	vector := append([]float64{float64(file), r.Full}, r.Values...)
-	return s.done.Put(t.point, t.replication, append(vector, r.Goals...))
+	return s.done.Put(t.point, t.replication, slices.Concat(vector, r.Goals, r.Slacks))
 }
 
 // Runs are the finished simulations of a point, in order. Values is nil if one is not
@@ -31,8 +31,9 @@ func (s *Sweep) Runs(point int) ([]points.Replication, error) {
 	runs := make([]points.Replication, len(vectors))
 	for i, v := range vectors {
 		if v != nil {
-			values, goals := v[keptFigures:len(v)-len(s.Goals)], v[len(v)-len(s.Goals):]
-			runs[i] = points.Replication{Seed: s.seed(task{point, i}), Values: values, Goals: goals, Full: v[1]}
+			slacks := len(v) - len(s.Goals)
+			goals := slacks - len(s.Goals)
+			runs[i] = points.Replication{Seed: s.seed(task{point, i}), Values: v[keptFigures:goals], Goals: v[goals:slacks], Slacks: v[slacks:], Full: v[1]}
 		}
 	}
 	return runs, nil

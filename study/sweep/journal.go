@@ -88,6 +88,7 @@ type journalRow struct {
 	Seed        uint64   `json:"seed"`
 	Values      []number `json:"values"`
 	Goals       []number `json:"goals,omitempty"`
+	Slacks      []number `json:"slacks,omitempty"`
 	Full        float64  `json:"full,omitempty"`
 	Row         int      `json:"row,omitempty"` // counts those since the first line; added when it is written
 }
@@ -176,7 +177,7 @@ func (s *Sweep) readRow(line []byte, number int) (task, points.Replication, erro
 		return task{}, points.Replication{}, err
 	}
 	var row journalRow
-	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(s.Metrics.Names()) || len(row.Goals) != len(s.Goals) {
+	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(s.Metrics.Names()) || len(row.Goals) != len(s.Goals) || len(row.Slacks) != len(s.Goals) {
 		return task{}, points.Replication{}, errors.New("not a row of finished simulations: want it as slotwave sweep wrote it")
 	}
 	if row.Row != number {
@@ -189,12 +190,12 @@ func (s *Sweep) readRow(line []byte, number int) (task, points.Replication, erro
 	if want := s.seed(t); row.Seed != want {
 		return t, points.Replication{}, fmt.Errorf("point %d, replication %d: seed: got %d: want %d", row.Point, row.Replication, row.Seed, want)
 	}
-	return t, points.Replication{Seed: row.Seed, Values: figures[float64](row.Values), Goals: figures[float64](row.Goals), Full: row.Full}, nil
+	return t, points.Replication{Seed: row.Seed, Values: figures[float64](row.Values), Goals: figures[float64](row.Goals), Slacks: figures[float64](row.Slacks), Full: row.Full}, nil
 }
 
 // finishedRow makes the row of a finished simulation.
 func finishedRow(t task, r points.Replication) journalRow {
-	return journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), r.Full, 0}
+	return journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), figures[number](r.Slacks), r.Full, 0}
 }
 
 // add writes a finished simulation with its number and checksum, in one piece, so that

@@ -93,7 +93,7 @@ func (s *Sweep) MakePoints() error {
 	if err := s.Combine(); err != nil {
 		return err
 	}
-	s.done = spool.New(s.NumPoints, s.File.Replications, keptFigures+len(s.Metrics.Names())+len(s.Goals))
+	s.done = spool.New(s.NumPoints, s.File.Replications, keptFigures+len(s.Metrics.Names())+2*len(s.Goals))
 	return s.tryLevels()
 }
 

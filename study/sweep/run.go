@@ -49,7 +49,8 @@ func (s *Sweep) simulate(point, replication int) (points.Replication, error) {
 		r.Full = stats.Full(p.Mean)
 		longer := s.errorOf(q, &p)
 		for i := range s.Goals {
-			r.Goals = append(r.Goals, s.Goals[i].Measure(q, &p, longer))
+			value, slack := s.Goals[i].Measure(q, &p, longer)
+			r.Goals, r.Slacks = append(r.Goals, value), append(r.Slacks, slack)
 		}
 	}
 	return r, nil
@@ -80,7 +81,7 @@ func (s *Sweep) endless(q *model.WhatIf) points.Replication {
 		r.Values = append(r.Values, math.NaN())
 	}
 	for range s.Goals {
-		r.Goals = append(r.Goals, math.NaN())
+		r.Goals, r.Slacks = append(r.Goals, math.NaN()), append(r.Slacks, 0)
 	}
 	return r
 }
