@@ -153,9 +153,8 @@ const worthIt = 0.1
 // logarithms: for each question those of all machines. A fact is a key that a short
 // benchmark tells, and that explains more than chance does among as many keys (Holm,
 // 5 %). What it leaves is the scatter about a line through the other machines, each left
-// out in turn, plus the error of measuring. Keys that differ alike, as those of all
-// codecs, are one. parts are those of the answers that the error of the model concerns;
-// without them facts have no widths.
+// out in turn, plus the error of measuring. parts are those of the answers that the error
+// of the model concerns; without them facts have no widths.
 func Facts(machines []*model.WhatIf, answers [][]float64, parts []float64) (facts []Fact, none []string) {
 	values, order := keysOf(machines)
 	type tried struct {
@@ -167,6 +166,9 @@ func Facts(machines []*model.WhatIf, answers [][]float64, parts []float64) (fact
 		x := values[key]
 		by := slices.IndexFunc(sources, func(s source) bool { return workload.Matches(key, s.keys) })
 		same := func(t tried) bool { return math.Abs(stat.Correlation(x, values[t.fact.Key], nil)) > 0.999 }
+		if strings.HasPrefix(key, "codec.") && !strings.HasPrefix(key, "codec."+codecOf(machines[0])+".") {
+			by = -1 // calibrate takes that of the record
+		}
 		if by < 0 || stat.StdDev(x, nil) < 1e-6 || slices.ContainsFunc(all, same) {
 			continue
 		}
@@ -193,6 +195,18 @@ func Facts(machines []*model.WhatIf, answers [][]float64, parts []float64) (fact
 	slices.SortStableFunc(facts, func(a, b Fact) int { return cmp.Compare(a.Left, b.Left) })
 	slices.Sort(none)
 	return facts, none
+}
+
+// codecOf names the codec of the map outputs of a record, or the one that Hadoop takes.
+func codecOf(q *model.WhatIf) string {
+	class := "default"
+	for i := range q.Jobs {
+		class = q.Jobs[i].Conf.String("mapred.map.output.compression.codec", class)
+	}
+	if codec, err := model.FindCodec(class); err == nil {
+		return codec.Name
+	}
+	return "default"
 }
 
 // explained returns the scatter of y that is left about a line over x, relative and as it
@@ -327,7 +341,10 @@ func (p *Plan) WriteText(w io.Writer, colour bool) error {
 		}
 		t.Flush()
 	}
-	t.List("Facts that do not shrink it", p.None)
+	t.Flush()
+	if len(p.None) > 0 {
+		fmt.Fprintf(t, "\nThese explain no more than chance does: %s\n", strings.Join(p.None, ", "))
+	}
 	return t.Done()
 }
 

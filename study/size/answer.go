@@ -31,7 +31,7 @@ func (z *Sizing) Write(d resultdir.Target) error {
 	var drawn figure.Pictures
 	names, figures := []string{"sizes"}, []*figure.Figure{sizesFigure(z)}
 	if len(z.Lines) > 1 {
-		names, figures = append(names, "offers"), append(figures, offersFigure(z))
+		names, figures = []string{"offers", "sizes"}, []*figure.Figure{offersFigure(z), figures[0]}
 	}
 	drawn.Draw(names, figures)
 	w.Write(sizesName, z.writeSizes)

@@ -37,7 +37,7 @@ func sizesFigure(z *Sizing) *figure.Figure {
 		}
 		lines = append(lines, line)
 	}
-	f := &figure.Figure{Title: z.Title, Subtitle: fmt.Sprintf("probability that all goals are met; error bars: 95 %% intervals; dashed: the %s asked for", text.Percent(text.Share(z.Confidence))), Narrow: true}
+	f := &figure.Figure{Title: "Probability that all goals are met", Subtitle: fmt.Sprintf("error bars: 95 %% intervals; dashed: the %s asked for", text.Percent(text.Share(z.Confidence))), Narrow: true}
 	for i := range lines {
 		if lines[i].Name == "" {
 			lines[i].Name = "size that was simulated"
@@ -73,12 +73,12 @@ func sizesFigure(z *Sizing) *figure.Figure {
 // its nodes where the offers have no price.
 func offersFigure(z *Sizing) *figure.Figure {
 	priced := z.has(func(l *Line) bool { return l.shown().Price > 0 })
-	f := &figure.Figure{Title: z.Title, Subtitle: "price per hour of the smallest cluster that meets all goals", Narrow: true}
+	f := &figure.Figure{Title: "Smallest cluster of each offer that meets all goals", Subtitle: "price per hour", Narrow: true}
 	if !priced {
-		f.Subtitle = "nodes of the smallest cluster that meets all goals"
+		f.Subtitle = "number of nodes"
 	}
 	var names []string
-	bars := figure.ValueBars{Colour: figure.JobColour(0), Room: 0.6}
+	bars := figure.ValueBars{Colour: figure.JobColour(0), Room: 0.5}
 	for i := range z.Lines {
 		l := &z.Lines[i]
 		s, value, label := l.shown(), 0.0, "none"

@@ -51,7 +51,7 @@ func (z *Sizing) writePage(w io.Writer, pictures []*figure.Figure) error {
 		if err := f.WriteSVG(&svg); err != nil {
 			return err
 		}
-		p.Pictures = append(p.Pictures, picture{f.Subtitle, template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes()))})
+		p.Pictures = append(p.Pictures, picture{f.Title + ": " + f.Subtitle, template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg.Bytes()))})
 	}
 	for g := range z.Goals {
 		goal := &z.Goals[g]

@@ -726,7 +726,7 @@ func (z *Search) curve(at int) error {
 // nodes would not shorten it.
 func (z *Search) findFloors(at int) error {
 	l := &z.lines[at]
-	z.report("what more nodes do not shorten")
+	z.report("what no number of nodes shortens")
 	q, err := z.Question(z.point(at, l.most, false))
 	if err != nil {
 		return err
@@ -752,7 +752,7 @@ func (z *Search) findFloors(at int) error {
 		if err != nil {
 			return err
 		}
-		floor := fmt.Sprintf("no number of nodes shortens this further: %s: %s on %s", text.Escape(goal.String()), goalValue(goal, value), workload.Counted(l.most, "node", "nodes"))
+		floor := fmt.Sprintf("%s: not below %s, even on %s", text.Escape(goal.String()), goalValue(goal, value), workload.Counted(l.most, "node", "nodes"))
 		if _, why := results.SharesOf(limits); why != "" {
 			floor += "; " + why
 		}
