@@ -90,24 +90,24 @@ func (r Runs) evidence(at float64) float64 {
 	return log
 }
 
-// ModelError is how far the logarithm of a simulated time is off on a machine that
+// modelError is how far the logarithm of a simulated time is off on a machine that
 // calibrate found, beside what the machine misses of the record, as the scale of Student's
 // t of errorFreedom degrees: most answers are near, a few far off. Both are fitted to 72
 // what-ifs of slots, disks, cores, nodes and data on six worlds of random structure.
 const (
-	ModelError   = 0.04
+	modelError   = 0.04
 	errorFreedom = 2
 )
 
 // HalfWidth is the relative half-width of a 90 % interval of a time, if the logarithms
 // that machines give scatter by sd, and part of it is off by the error of the model.
 func HalfWidth(sd, part float64) float64 {
-	normal, model := distuv.UnitNormal.Quantile(0.95), distuv.StudentsT{Sigma: ModelError, Nu: errorFreedom}.Quantile(0.95)
+	normal, model := distuv.UnitNormal.Quantile(0.95), distuv.StudentsT{Sigma: modelError, Nu: errorFreedom}.Quantile(0.95)
 	return math.Expm1(math.Hypot(normal*sd, part*model))
 }
 
 // Chance is the probability that simulated times, which may grow by the factor slack, are
 // within a limit, by the error of the model.
 func Chance(slack float64) float64 {
-	return distuv.StudentsT{Sigma: ModelError, Nu: errorFreedom}.CDF(math.Log(slack))
+	return distuv.StudentsT{Sigma: modelError, Nu: errorFreedom}.CDF(math.Log(slack))
 }
