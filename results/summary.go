@@ -33,6 +33,7 @@ type Summary struct {
 	Nodes        int             `json:"nodes"`
 	Makespan     Estimate        `json:"makespan"`
 	Calibrations *Calibrations   `json:"calibrations,omitempty"`
+	Interval     *Interval       `json:"interval,omitempty"` // of the makespan of a what-if on recorded times
 	Replay       *ReplaySummary  `json:"replay,omitempty"`
 	Lost         []lostTracker   `json:"lost_trackers,omitempty"`
 	LimitedBy    string          `json:"limited_by,omitempty"`
@@ -79,6 +80,21 @@ type Calibrations struct {
 	N    int   `json:"n"`
 	Low  int64 `json:"low_ns"`
 	High int64 `json:"high_ns"`
+}
+
+// Interval holds a time with a probability of 90 %.
+type Interval struct {
+	Low  int64 `json:"low_ns"`
+	High int64 `json:"high_ns"`
+}
+
+// interval returns that of a what-if on recorded times.
+func (r *Run) interval() *Interval {
+	if r.Replay == nil {
+		return nil
+	}
+	p := &r.Predictions[0]
+	return &Interval{int64(p.Least), int64(p.Most)}
 }
 
 // calibrations returns nil if only one calibration is known.
@@ -187,15 +203,15 @@ func (r *Run) Summary() *Summary {
 		Replications: len(r.Predictions),
 		Nodes:        len(r.Question.Cluster.Nodes),
 		Makespan:     r.estimate(func(p *model.Prediction) float64 { return float64(p.Mean) }),
-		Calibrations: r.calibrations(),
-		Replay:       r.ReplaySummary(),
-		Lost:         r.lostTrackers(),
-		Jobs:         r.jobSummary(),
-		Deadlines:    r.deadlines(),
-		Kinds:        text.Listed(r.Stats.kindSummaries()),
-		Slots:        text.Listed(r.Stats.slotSummaries(r.end())),
-		Slowest:      text.Listed(r.slowest()),
-		Groups:       r.groups(),
+		Calibrations: r.calibrations(), Interval: r.interval(),
+		Replay:    r.ReplaySummary(),
+		Lost:      r.lostTrackers(),
+		Jobs:      r.jobSummary(),
+		Deadlines: r.deadlines(),
+		Kinds:     text.Listed(r.Stats.kindSummaries()),
+		Slots:     text.Listed(r.Stats.slotSummaries(r.end())),
+		Slowest:   text.Listed(r.slowest()),
+		Groups:    r.groups(),
 	}
 	if use := r.Stats.use; use != nil {
 		s.Containers = use.summary()

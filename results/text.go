@@ -25,6 +25,10 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 		fmt.Fprintf(t, "interval\t%s to %s: 90 %% interval, from %d calibrations that explain the record;\n\tof jobs: low_ns and high_ns in %s\n",
 			text.Duration(c.Low), text.Duration(c.High), c.N, JobsName)
 	}
+	if i := s.Interval; i != nil {
+		fmt.Fprintf(t, "interval\t%s to %s: 90 %% interval, by the errors of the replay and of such questions;\n\tof jobs: low_ns and high_ns in %s\n",
+			text.Duration(i.Low), text.Duration(i.High), JobsName)
+	}
 	if s.Replay != nil {
 		fmt.Fprintf(t, "replay\t%s\n", s.Replay.Text())
 	}

@@ -262,6 +262,20 @@ func (r *Reading) choose(h *workload.History) error {
 	return nil
 }
 
+// AsRecorded returns the file of a history without the settings that change it.
+func (f *File) AsRecorded(changed []string) (*File, error) {
+	as, err := f.With()
+	if err != nil {
+		return nil, err
+	}
+	as.fork = nil
+	as.set = slices.DeleteFunc(as.set, func(s setting) bool {
+		_, varies := s.value["vary"]
+		return varies || slices.Contains(changed, workload.WithoutSecrets(s.text))
+	})
+	return as, nil
+}
+
 // asRecorded are the keys that say how a record is read or what is written of its
 // replay. Any other setting asks about another cluster or workload.
 var asRecorded = []string{

@@ -71,6 +71,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 			group.Go(func() error { return s.simulateAlternative(run, r, i) })
 		}
 	}
+	group.Go(func() error { return s.replayRecord(runs...) })
 	err := group.Wait()
 	for r := range tables {
 		for i := range tables[r] {
@@ -104,6 +105,9 @@ func (s *Study) Repeat(r int) (*results.Run, error) {
 		if err := s.simulateAlternative(run, r, i); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.replayRecord(run); err != nil {
+		return nil, err
 	}
 	s.spread(run, r)
 	return run, nil
@@ -167,6 +171,48 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 	run.Replicated[replication] = points.Replication{Seed: q.Seed, Values: s.Options.Metrics.Measure(q, &p, stats.Busy(p.Mean))}
 	if replication == 0 {
 		run.Stats = stats
+	}
+	return nil
+}
+
+// replayRecord simulates the record of a history that its runs ask about otherwise.
+func (s *Study) replayRecord(runs ...*results.Run) error {
+	asks := func(r *results.Run) bool {
+		return len(r.Changed)+len(r.Stated) > 0 && len(r.Recorded) > 0 && r.Question.Fidelity == model.Replay && r.Question.YARN == nil
+	}
+	first := slices.IndexFunc(runs, asks)
+	if first < 0 || len(s.Scenario.Inputs) == 0 {
+		return nil
+	}
+	f, err := s.File.AsRecorded(slices.Concat(runs[first].Changed, runs[first].Stated))
+	if err != nil {
+		return err
+	}
+	scenario, err := f.Scenario(s.Options.Seed)
+	if err != nil || len(scenario.Runs[0].Changed) > 0 {
+		return nil // it runs only with the settings
+	}
+	asked := &scenario.Runs[0]
+	p, err := Predict(sim.Simulator{}, &asked.Question)
+	if err != nil {
+		return err
+	}
+	record := &results.ReplayedRecord{Makespan: p.Mean, Missed: 1}
+	began, ended := workload.UnknownTime, workload.UnknownTime
+	for i := range asked.Recorded {
+		if j := &asked.Recorded[i]; workload.Known(j.Submit) && workload.Known(j.Finish) {
+			if ended = max(ended, j.Finish); !workload.Known(began) || j.Submit < began {
+				began = j.Submit
+			}
+		}
+	}
+	if workload.Known(ended) && ended > began && p.Mean > 0 {
+		record.Missed = (ended - began).Seconds() / p.Mean.Seconds()
+	}
+	for _, run := range runs {
+		if asks(run) {
+			run.Replay = record
+		}
 	}
 	return nil
 }

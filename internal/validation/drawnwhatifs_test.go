@@ -141,7 +141,7 @@ func ask(t testing.TB, out, path string, settings []string, flags ...string) ans
 		Makespan struct {
 			Mean float64 `json:"mean_ns"`
 		}
-		Calibrations struct {
+		Calibrations, Interval struct {
 			Low  float64 `json:"low_ns"`
 			High float64 `json:"high_ns"`
 		}
@@ -158,7 +158,7 @@ func ask(t testing.TB, out, path string, settings []string, flags ...string) ans
 	if s.Jobs.Succeeded != s.Jobs.Jobs {
 		return answer{refusal: fmt.Sprintf("%d of %d jobs end", s.Jobs.Succeeded, s.Jobs.Jobs)}
 	}
-	return answer{s.Makespan.Mean / 1e9, s.Jobs.Mean.Mean / 1e9, s.Calibrations.Low / 1e9, s.Calibrations.High / 1e9, ""}
+	return answer{s.Makespan.Mean / 1e9, s.Jobs.Mean.Mean / 1e9, (s.Calibrations.Low + s.Interval.Low) / 1e9, (s.Calibrations.High + s.Interval.High) / 1e9, ""}
 }
 
 func firstLine(text string) string {
@@ -193,6 +193,8 @@ func (q *askedQuestion) moves() bool { return math.Abs(q.truth.makespan/q.base.m
 // from it, and of that which it finds when it starts from the facts that an owner knows.
 var arms = []string{"history", "calibrated", "stated"}
 
+func askedArms() []string { return strings.Split(*worldsArms, ",") }
+
 // askWorld records a world, asks its history what would be if, and compares with the
 // world that is changed so.
 func askWorld(t *testing.T, w *drawnWorld) []askedQuestion {
@@ -205,7 +207,10 @@ func askWorld(t *testing.T, w *drawnWorld) []askedQuestion {
 	scenario, history := at("scenario.toml"), at("past")
 	paths := map[string]string{"history": history, "calibrated": at("calibrated/scenario.toml"), "stated": at("stated/scenario.toml")}
 	failed := map[string]string{}
-	for _, arm := range arms[1:] {
+	for _, arm := range askedArms() {
+		if arm == "history" {
+			continue
+		}
 		began := time.Now()
 		args := []string{"platform", "calibrate", history, "--fidelity", "device", "--quiet", "--out", at(arm)}
 		if arm == "stated" {
@@ -225,7 +230,7 @@ func askWorld(t *testing.T, w *drawnWorld) []askedQuestion {
 			t.Logf("world %d: %s: %q: %s", w.seed, q.kind, q.own, truth.refusal)
 			continue
 		}
-		for _, arm := range arms {
+		for _, arm := range askedArms() {
 			a := askedQuestion{w, arm, q, answer{refusal: failed[arm]}, truth, base}
 			if a.got.refusal == "" {
 				a.got = ask(t, at("answer"), paths[arm], w.armSettings(arm, q))
@@ -236,21 +241,17 @@ func askWorld(t *testing.T, w *drawnWorld) []askedQuestion {
 	return all
 }
 
-// armSettings are those of the documents: a replay adapts its times to another cluster
-// if it is told to, and an owner states the scheduler and the heartbeat, which few
-// histories have.
+// armSettings are those of the documents: an owner states the scheduler and the heartbeat,
+// which few histories have.
 func (w *drawnWorld) armSettings(arm string, q whatIf) []string {
-	switch {
-	case arm == "stated":
-		known := slices.Clone(w.masterSets)
-		if q.kind == "scheduler" {
-			known = slices.DeleteFunc(known, func(s string) bool { return strings.HasPrefix(s, "scheduler.") })
-		}
-		return append(known, q.asked...)
-	case arm == "history" && slices.Contains([]string{"more nodes", "fewer nodes", "slots", "data x1.5", "data x3"}, q.kind):
-		return append([]string{"workload.replay=rescaled"}, q.asked...)
+	if arm != "stated" {
+		return q.asked
 	}
-	return q.asked
+	known := slices.Clone(w.masterSets)
+	if q.kind == "scheduler" {
+		known = slices.DeleteFunc(known, func(s string) bool { return strings.HasPrefix(s, "scheduler.") })
+	}
+	return append(known, q.asked...)
 }
 
 // factsPlatform is the platform that calibrate starts from by itself, with the facts that

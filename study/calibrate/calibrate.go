@@ -103,20 +103,18 @@ type programCosts struct {
 // them that it gets in merges.
 type combining struct{ records, merged float64 }
 
-// How many simulations a calibration takes: of each member ownRounds in every pass and
-// step.
+// How many simulations a calibration takes, of each member one in every pass and step.
 const (
-	members      = 32
+	members      = 24
 	passes       = 3  // of the smoother
-	steps        = 6  // of the walks
+	steps        = 3  // of the walks
 	alternatives = 18 // with what was found a range of 90 %, if the truth is as likely as each of them
-	ownRounds    = 2  // to fit the costs of a candidate's programs
-	foundRounds  = 9  // the same for what was found
+	foundRounds  = 9  // most, to fit the costs of what was found
 )
 
 // MostSimulations is how many simulations a calibration by recorded jobs takes at most,
 // besides those for the scatter of equal tasks.
-const MostSimulations = ownRounds*(members*(passes+1+steps)+alternatives) + 2*foundRounds
+const MostSimulations = members*(passes+1+steps) + 2*foundRounds
 
 // mostPrograms limits the names of jobs, each of which has two costs to find.
 const mostPrograms = 100
@@ -419,13 +417,27 @@ func (r runTimes) Attempt(a *workload.Attempt) {
 	}
 }
 
+// shown returns a candidate with the costs of the programs that its simulation asks
+// for, and the rows as they would be with these.
+func (c *RunCalibration) shown(q model.WhatIf, at candidate) (candidate, platform.Profile, error) {
+	rows, err := c.simulate(q, at)
+	if err != nil {
+		return at, nil, err
+	}
+	to := candidate{machine: at.machine, costs: slices.Clone(at.costs)}
+	for i := range to.costs {
+		c.fit(i, &to.costs[i], at.machine.Speed, rows)
+	}
+	return to, c.moved(&q, rows, &at, &to), nil
+}
+
 // fitted returns a candidate with the costs of the programs with which maps and reduces
 // compute, or else take, as long as recorded, or 0 where they take longer without any,
 // and the rows of the simulation.
-func (c *RunCalibration) fitted(q model.WhatIf, at candidate, rounds int) (best candidate, bestRows platform.Profile, err error) {
+func (c *RunCalibration) fitted(q model.WhatIf, at candidate) (best candidate, bestRows platform.Profile, err error) {
 	least := math.Inf(1)
 	at.costs = slices.Clone(at.costs)
-	for range rounds {
+	for range foundRounds {
 		rows, err := c.simulate(q, at)
 		if err != nil {
 			return best, nil, err
@@ -442,6 +454,48 @@ func (c *RunCalibration) fitted(q model.WhatIf, at candidate, rounds int) (best 
 		}
 	}
 	return best, bestRows, nil
+}
+
+// moved returns the rows of a simulation as they would be with other costs of the
+// programs, if each task had a core.
+func (c *RunCalibration) moved(q *model.WhatIf, rows platform.Profile, from, to *candidate) platform.Profile {
+	slots := 0
+	for i := range q.Cluster.Nodes {
+		slots += q.Cluster.Nodes[i].MapSlots
+	}
+	waves := map[string]float64{}
+	for i := range q.Jobs {
+		waves[q.Jobs[i].ID] = max(1, float64(q.Jobs[i].Maps.Count)/float64(max(1, slots)))
+	}
+	var moved platform.Profile
+	for i := range from.costs {
+		var by [2]float64 // ms of a task
+		for kind := range by {
+			more := (to.costs[i].cost[kind] - from.costs[i].cost[kind]) * c.records[i][kind]
+			if kind == int(workload.Map) {
+				more += (to.costs[i].combine - from.costs[i].combine) * c.combining[i].records
+			}
+			by[kind] = more / (1e6 * to.machine.Speed)
+		}
+		for _, job := range c.jobs[i] {
+			for _, row := range runRows {
+				ms := rowOf(rows, row+" "+job)
+				if ms < 0 {
+					continue
+				}
+				switch row {
+				case mapRow, mapCPURow:
+					ms += by[workload.Map]
+				case reduceRow, reduceCPURow:
+					ms += by[workload.Reduce]
+				case jobRow:
+					ms += waves[job]*by[workload.Map] + by[workload.Reduce]
+				}
+				moved.Add(row+" "+job, platform.PhaseRow{MS: max(0, ms)})
+			}
+		}
+	}
+	return moved
 }
 
 // off sums the squared differences of the recorded rows.

@@ -221,10 +221,10 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 	for _, row := range c.recorded {
 		e.Want = append(e.Want, math.Log(row.Rows[0].MS+leastMS))
 	}
-	shown, kept := make([][]programCosts, members), make([][]programCosts, members)
+	shown, kept := make([]candidate, members), make([]candidate, members)
 	for i := range kept {
 		for k := range c.Programs {
-			kept[i] = append(kept[i], programCosts{cost: [2]float64{start.Speed * c.Programs[k].MapCPU, start.Speed * c.Programs[k].ReduceCPU}})
+			kept[i].costs = append(kept[i].costs, programCosts{cost: [2]float64{start.Speed * c.Programs[k].MapCPU, start.Speed * c.Programs[k].ReduceCPU}})
 		}
 	}
 	of := func(member int, values []float64) candidate {
@@ -234,39 +234,31 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 			u.set(&m, values[k])
 		}
 		m.Disks = slices.Repeat(m.Disks[:1], len(m.Disks)) // they are equal
-		return candidate{machine: m, costs: kept[member]}
+		return candidate{machine: m, costs: kept[member].costs}
 	}
 	e.Keep = func(member int) { kept[member] = shown[member] }
 	e.Show = func(member int, values []float64) ([]float64, error) {
-		at, rows, err := c.fitted(q, of(member, values), ownRounds)
-		shown[member] = at.costs
+		at, rows, err := c.shown(q, of(member, values))
+		at.misfits = c.misfits(rows)
+		shown[member] = at
 		return c.logsOf(rows), err
 	}
 	found, err := e.Find(members, passes, steps, k.Seed)
 	if err != nil {
 		return err
 	}
-	for i, m := range found[:alternatives+1] {
-		rounds := ownRounds
-		if i == 0 {
-			rounds = foundRounds
-		}
-		at, rows, err := c.fitted(q, of(m.Number, m.Values), rounds)
-		if err != nil {
-			return err
-		}
-		at.misfits = c.misfits(rows)
-		if i == 0 {
-			c.Machine, c.found, c.simulated = at.machine, at, rows
-			continue
-		}
-		c.alternatives = append(c.alternatives, at)
+	for _, m := range found[1 : alternatives+1] {
+		c.alternatives = append(c.alternatives, kept[m.Number])
 	}
+	if c.found, c.simulated, err = c.fitted(q, kept[found[0].Number]); err != nil {
+		return err
+	}
+	c.Machine, c.found.misfits = c.found.machine, c.misfits(c.simulated)
 	if err := c.findScatter(q, apart); err != nil {
 		return err
 	}
 	if c.varied() {
-		if c.found, c.simulated, err = c.fitted(q, c.found, foundRounds); err != nil {
+		if c.found, c.simulated, err = c.fitted(q, c.found); err != nil {
 			return err
 		}
 		c.found.misfits = c.misfits(c.simulated)
