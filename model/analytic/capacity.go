@@ -135,11 +135,7 @@ func mapOutputBytes(q *model.WhatIf, j *workload.Job) (float64, error) {
 	if j.Program == "" || j.Maps.InputBytes == 0 {
 		return 0, model.NotApplicable("%s: the bytes of its shuffle are not given", j.ID)
 	}
-	c, err := taskplan.ReadConf(j.Conf)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", j.ID, err)
-	}
-	p, err := plannerOf(q, j, c)
+	p, err := plannerOf(q, j)
 	if err != nil {
 		return 0, err
 	}
@@ -149,10 +145,14 @@ func mapOutputBytes(q *model.WhatIf, j *workload.Job) (float64, error) {
 
 // plannerOf returns the planner of a job's program on a cluster of one machine
 // type.
-func plannerOf(q *model.WhatIf, j *workload.Job, c taskplan.Conf) (*taskplan.Planner, error) {
+func plannerOf(q *model.WhatIf, j *workload.Job) (*taskplan.Planner, error) {
 	program, machine, err := programOf(q, j)
 	if err != nil {
 		return nil, err
+	}
+	c, err := taskplan.ReadConf(j.Conf)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", j.ID, err)
 	}
 	p, err := machine.Planner(program, c, j.Reduces.Count)
 	if err != nil {

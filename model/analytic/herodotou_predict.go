@@ -167,7 +167,7 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *capacity) (
 		if _, machine, err := programOf(q, j); err == nil && machine.Fitted != nil {
 			return Herodotou{}, model.NotApplicable("a fitted platform states no costs of devices")
 		}
-		p, err := plannerOf(q, j, c)
+		p, err := plannerOf(q, j)
 		if err != nil {
 			return Herodotou{}, err
 		}

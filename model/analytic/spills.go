@@ -1,6 +1,8 @@
 package analytic
 
 import (
+	"errors"
+
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/model/taskplan"
 )
@@ -37,20 +39,15 @@ type spillAnswer struct {
 
 func (q spillsQuestion) answer() (spillsAnswer, error) {
 	var c input.Check
-	c.Count("pSortMB", q.SortMB, 1)
-	if q.SortMB > 2047 {
-		c.Fail("pSortMB", "%d: want at most 2047", q.SortMB)
-	}
-	c.Within("pSortRecPerc", q.SortRecPercent, 0.01, 1)
 	c.Part("pSpillPerc", q.SpillPercent)
 	c.AtLeast("records", q.Records, 0)
 	c.AtLeast("bytes", q.Bytes, 0)
 	c.AtLeast("map_ms", q.MapMS, 0)
 	c.AtLeast("spill_ms", q.SpillMS, 0)
-	if err := c.Err(); err != nil {
+	conf := taskplan.Conf{SortMB: q.SortMB, SortRecPercent: q.SortRecPercent, SpillPercent: q.SpillPercent}
+	if err := errors.Join(conf.CheckRanges("io.sort.mb", "io.sort.record.percent"), c.Err()); err != nil {
 		return spillsAnswer{}, err
 	}
-	conf := taskplan.Conf{SortMB: q.SortMB, SortRecPercent: q.SortRecPercent, SpillPercent: q.SpillPercent}
 	buffer := conf.SortBuffer()
 	spills, err := buffer.Spills(q.Records, q.Bytes)
 	answer := spillsAnswer{

@@ -233,11 +233,7 @@ func zhangJobOfQuestion(q *model.WhatIf, j *workload.Job) (ZhangJob, error) {
 // combine takes the effect of the combiner from the plan of a map. Its cost counts
 // as a cost of the map function.
 func (j *ZhangJob) combine(q *model.WhatIf, of *workload.Job) error {
-	c, err := taskplan.ReadConf(of.Conf)
-	if err != nil {
-		return fmt.Errorf("%s: %w", of.ID, err)
-	}
-	p, err := plannerOf(q, of, c)
+	p, err := plannerOf(q, of)
 	if err != nil {
 		return err
 	}

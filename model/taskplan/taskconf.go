@@ -3,32 +3,36 @@ package taskplan
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
 
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // Conf is the part of a job's configuration that its tasks read. Each line gives
-// the Go field, the Hadoop key, the symbol of Herodotou's report and the unit.
+// the Go field, the Hadoop key, the symbol of Herodotou's report and the unit. The
+// table of properties has their defaults and ranges.
 type Conf struct {
-	SortMB           int     // io.sort.mb, pSortMB, MiB
-	SortRecPercent   float64 // io.sort.record.percent, pSortRecPerc, part
-	SpillPercent     float64 // io.sort.spill.percent, pSpillPerc, part
-	SortFactor       int     // io.sort.factor, pSortFactor, files
-	SpillsForCombine int     // min.num.spills.for.combine, pNumSpillsForComb, spills
-	IntermCompressed bool    // mapred.compress.map.output, pIsIntermCompressed
-	IntermCodec      string  // mapred.map.output.compression.codec, -, class
-	OutCompressed    bool    // mapred.output.compress, pIsOutCompressed
-	OutCodec         string  // mapred.output.compression.codec, -, class
+	SortMB           int     `conf:"io.sort.mb"`                          // pSortMB, MiB
+	SortRecPercent   float64 `conf:"io.sort.record.percent"`              // pSortRecPerc, part
+	SpillPercent     float64 `conf:"io.sort.spill.percent"`               // pSpillPerc, part
+	SortFactor       int     `conf:"io.sort.factor"`                      // pSortFactor, files
+	SpillsForCombine int     `conf:"min.num.spills.for.combine"`          // pNumSpillsForComb, spills
+	IntermCompressed bool    `conf:"mapred.compress.map.output"`          // pIsIntermCompressed
+	IntermCodec      string  `conf:"mapred.map.output.compression.codec"` // -, class
+	OutCompressed    bool    `conf:"mapred.output.compress"`              // pIsOutCompressed
+	OutCodec         string  `conf:"mapred.output.compression.codec"`     // -, class
 	MapHeap          int64   // mapred.map.child.java.opts or mapred.child.java.opts (-Xmx), pTaskMem, bytes
 	ReduceHeap       int64   // mapred.reduce.child.java.opts or mapred.child.java.opts (-Xmx), pTaskMem, bytes
-	ParallelCopies   int     // mapred.reduce.parallel.copies, -, threads
-	ShuffleInBuf     float64 // mapred.job.shuffle.input.buffer.percent, pShuffleInBufPerc, part
-	ShuffleMerge     float64 // mapred.job.shuffle.merge.percent, pShuffleMergePerc, part
-	InMemMergeThr    int     // mapred.inmem.merge.threshold, pInMemMergeThr, segments; 0 or less: no limit
-	ReduceInBuf      float64 // mapred.job.reduce.input.buffer.percent, pReducerInBufPerc, part
-	HTTPThreads      int     // tasktracker.http.threads, -, threads of a tracker
-	Replication      int     // dfs.replication, -, replicas
+	ParallelCopies   int     `conf:"mapred.reduce.parallel.copies"`           // -, threads
+	ShuffleInBuf     float64 `conf:"mapred.job.shuffle.input.buffer.percent"` // pShuffleInBufPerc, part
+	ShuffleMerge     float64 `conf:"mapred.job.shuffle.merge.percent"`        // pShuffleMergePerc, part
+	InMemMergeThr    int     `conf:"mapred.inmem.merge.threshold"`            // pInMemMergeThr, segments; 0 or less: no limit
+	ReduceInBuf      float64 `conf:"mapred.job.reduce.input.buffer.percent"`  // pReducerInBufPerc, part
+	HTTPThreads      int     `conf:"tasktracker.http.threads"`                // -, threads of a tracker
+	Replication      int     `conf:"dfs.replication"`                         // -, replicas
 
 	MRv2 bool // tasks of Hadoop 2 and 3, on YARN
 }
@@ -38,106 +42,87 @@ type Conf struct {
 func ReadConf(conf workload.Conf) (Conf, error) {
 	var c Conf
 	var errs []error
-	keep := func(err error) {
-		if err != nil {
-			errs = append(errs, err)
+	c.each(func(key string, to any) {
+		var err error
+		switch to := to.(type) {
+		case *int:
+			*to, err = conf.Whole(key)
+		case *float64:
+			*to, err = conf.Number(key)
+		case *bool:
+			*to, err = conf.Truth(key)
+		case *string:
+			*to = conf.Text(key)
 		}
-	}
-	for _, v := range []struct {
-		key string
-		to  *int
-	}{
-		{"io.sort.mb", &c.SortMB},
-		{"io.sort.factor", &c.SortFactor},
-		{"min.num.spills.for.combine", &c.SpillsForCombine},
-		{"mapred.reduce.parallel.copies", &c.ParallelCopies},
-		{"mapred.inmem.merge.threshold", &c.InMemMergeThr},
-		{"tasktracker.http.threads", &c.HTTPThreads},
-		{"dfs.replication", &c.Replication},
-	} {
-		n, err := conf.Whole(v.key)
-		*v.to = n
-		keep(err)
-	}
-	for _, v := range []struct {
-		key string
-		to  *float64
-	}{
-		{"io.sort.record.percent", &c.SortRecPercent},
-		{"io.sort.spill.percent", &c.SpillPercent},
-		{"mapred.job.shuffle.input.buffer.percent", &c.ShuffleInBuf},
-		{"mapred.job.shuffle.merge.percent", &c.ShuffleMerge},
-		{"mapred.job.reduce.input.buffer.percent", &c.ReduceInBuf},
-	} {
-		f, err := conf.Number(v.key)
-		*v.to = f
-		keep(err)
-	}
-	for _, v := range []struct {
-		key string
-		to  *bool
-	}{
-		{"mapred.compress.map.output", &c.IntermCompressed},
-		{"mapred.output.compress", &c.OutCompressed},
-	} {
-		b, err := conf.Truth(v.key)
-		*v.to = b
-		keep(err)
-	}
-	c.IntermCodec = conf.Text("mapred.map.output.compression.codec")
-	c.OutCodec = conf.Text("mapred.output.compression.codec")
-	for _, v := range []struct {
-		key string
-		to  *int64
-	}{
-		{"mapred.map.child.java.opts", &c.MapHeap},
-		{"mapred.reduce.child.java.opts", &c.ReduceHeap},
-	} {
-		key := v.key
-		if _, ok := conf.Lookup(key); !ok {
-			key = "mapred.child.java.opts"
-		}
-		opts := conf.Text(key)
-		heap, err := workload.Heap(opts)
-		if err != nil {
-			err = fmt.Errorf("%s = %q: want a size after -Xmx, such as -Xmx200m", key, opts)
-		} else if heap < 0 {
-			err = fmt.Errorf("%s = %q: want the size of the heap, such as -Xmx200m", key, opts)
-		}
-		*v.to = heap
-		keep(err)
-	}
-	if len(errs) > 0 {
-		return Conf{}, errors.Join(errs...)
+		errs = append(errs, err)
+	})
+	var err0, err1 error
+	c.MapHeap, err0 = readHeap(conf, "mapred.map.child.java.opts")
+	c.ReduceHeap, err1 = readHeap(conf, "mapred.reduce.child.java.opts")
+	if err := errors.Join(append(errs, err0, err1)...); err != nil {
+		return Conf{}, err
 	}
 	return c, c.Check()
+}
+
+// each calls f with the key of each property that has a field, and the field.
+func (c *Conf) each(f func(key string, to any)) {
+	v := reflect.ValueOf(c).Elem()
+	for i := range v.NumField() {
+		if key := v.Type().Field(i).Tag.Get("conf"); key != "" {
+			f(key, v.Field(i).Addr().Interface())
+		}
+	}
+}
+
+// readHeap reads the heap of a task, bytes: of its kind, or of all tasks.
+func readHeap(conf workload.Conf, key string) (int64, error) {
+	if _, ok := conf.Lookup(key); !ok {
+		key = "mapred.child.java.opts"
+	}
+	opts := conf.Text(key)
+	heap, err := workload.Heap(opts)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%s = %q: want a size after -Xmx, such as -Xmx200m", key, opts)
+	case heap < 0:
+		return 0, fmt.Errorf("%s = %q: want the size of the heap, such as -Xmx200m", key, opts)
+	}
+	return heap, nil
 }
 
 // Check reports every value that Hadoop refuses or with which no task can run
 // (MapTask.MapOutputBuffer, ReduceTask.ReduceCopier).
 func (c *Conf) Check() error {
 	var check input.Check
-	check.Count("io.sort.mb", c.SortMB, 1)
-	if c.SortMB > 2047 {
-		check.Fail("io.sort.mb", "%d: want at most 2047", c.SortMB)
-	}
-	check.Within("io.sort.record.percent", c.SortRecPercent, 0.01, 1)
 	check.Part("io.sort.spill.percent", c.SpillPercent)
-	check.Count("io.sort.factor", c.SortFactor, 2)
-	check.Count("min.num.spills.for.combine", c.SpillsForCombine, 0)
-	check.Count("mapred.reduce.parallel.copies", c.ParallelCopies, 1)
-	check.Within("mapred.job.shuffle.input.buffer.percent", c.ShuffleInBuf, 0, 1)
 	check.Part("mapred.job.shuffle.merge.percent", c.ShuffleMerge)
-	check.Within("mapred.job.reduce.input.buffer.percent", c.ReduceInBuf, 0, 1)
-	check.Count("tasktracker.http.threads", c.HTTPThreads, 1)
-	check.Count("dfs.replication", c.Replication, 1)
 	if c.MapHeap <= int64(c.SortMB)*mib {
 		check.Fail("io.sort.mb", "%d: want less than the heap of a map, %.4g MiB", c.SortMB, float64(c.MapHeap)/mib)
 	}
 	if c.ReduceHeap < 1 {
 		check.Fail("mapred.child.java.opts", "a heap of %d bytes: want 1 or more", c.ReduceHeap)
 	}
-	return check.Err()
+	return errors.Join(c.CheckRanges(), check.Err())
+}
+
+// CheckRanges compares numbers with the ranges of their properties: of all, or of
+// those named.
+func (c *Conf) CheckRanges(keys ...string) error {
+	var errs []error
+	c.each(func(key string, of any) {
+		if len(keys) > 0 && !slices.Contains(keys, key) {
+			return
+		}
+		p, _ := workload.FindProperty(key)
+		switch of := of.(type) {
+		case *int:
+			errs = append(errs, p.Check(strconv.Itoa(*of)))
+		case *float64:
+			errs = append(errs, p.Check(strconv.FormatFloat(*of, 'g', -1, 64)))
+		}
+	})
+	return errors.Join(errs...)
 }
 
 const mib = 1 << 20
