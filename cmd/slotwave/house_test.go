@@ -208,7 +208,7 @@ func TestDocumentedCommands(t *testing.T) {
 				if i := slices.Index(args, "--out"); i >= 0 {
 					written[args[i+1]] = out
 					args[i+1] = out
-				} else if kind := map[string]string{"report": ".html", "convert": ".csv"}[args[0]]; kind != "" {
+				} else if kind := map[string]string{"report": ".html", "play": ".html", "convert": ".csv"}[args[0]]; kind != "" {
 					args = append(args, "--out", out+kind)
 					written["samples"+kind] = out + kind
 				} else if args[0] == "run" || args[0] == "compare" {
@@ -218,6 +218,10 @@ func TestDocumentedCommands(t *testing.T) {
 				switch args[0] {
 				case "diagnose":
 					args = append(args, "--verify", "off")
+				case "play":
+					if !layers.Whole { // builds the simulator for the browser
+						t.Skip("takes half a minute; TestPlayAttemptsOfRun and package play test the rest")
+					}
 				case "report":
 					if !layers.Whole { // simulates for 20 s
 						args = append(args, "--verify", "off")
