@@ -131,6 +131,14 @@ func TestDroppedInChromium(t *testing.T) {
 	if got := do(drop("wrong.toml", "[cluster]\nnode = 2\n"), "document.querySelector('#error').textContent"); !strings.Contains(got.(string), "wrong.toml:2: unknown key cluster.node") {
 		t.Errorf("got %v: want the line of the mistake", got)
 	}
+	// The attempts of this run are themselves a history, which is replayed and changed.
+	const history = "{ const r = await ask({ verb: 'attempts', side: 0 }); await openFiles([new File([r.data], 'attempts.csv')]) }"
+	if got := do(drop("again.toml", "[cluster]\nnodes = 2\nmap_slots = 1\n[[job]]\nname = \"a\"\nmaps = 5\nmap_ms = 4000\n")+history, "document.querySelector('#about').textContent"); got != "Replay of attempts.csv" {
+		t.Errorf("got %v: want a replay of the attempts", got)
+	}
+	if got := do(set("cluster.nodes", "5"), "pics[0].v.Nodes.length"); got != 5.0 {
+		t.Errorf("the replay has %v nodes, want 5", got)
+	}
 	if _, do := shown(t, write(t, open(t, "two-jobs")), link); do("", "document.querySelector('#about').textContent") != "dropped <b>" {
 		t.Error("the link does not hold the text of the scenario")
 	}
