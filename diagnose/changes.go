@@ -244,6 +244,27 @@ func joinSplits(j *workload.Job, factor int) error {
 	return nil
 }
 
+// divideSplits makes n splits of each split of a job.
+func divideSplits(j *workload.Job, n int) error {
+	m := &j.Maps
+	if len(m.Time.Each) > 0 {
+		return fmt.Errorf("the scenario lists the time of each map of job %s", j.ID)
+	}
+	var splits []workload.Split
+	for _, split := range m.Splits {
+		for i := range int64(n) {
+			part := split
+			part.Bytes = split.Bytes*(i+1)/int64(n) - split.Bytes*i/int64(n)
+			splits = append(splits, part)
+		}
+	}
+	if m.Time.All > 0 {
+		m.Time.All = workload.Seconds(m.Time.All.Seconds() / float64(n))
+	}
+	m.Count, m.Splits, m.Shares, m.Ends = m.Count*n, splits, nil, nil
+	return nil
+}
+
 // noFailures makes every attempt succeed and keeps every node alive.
 func (s *scene) noFailures() *Change {
 	return &Change{Text: "no attempt fails", Edit: func(q model.WhatIf) (model.WhatIf, error) {

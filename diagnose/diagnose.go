@@ -103,6 +103,7 @@ type evidence struct {
 	options   *Options
 	slots     [2]int
 	running   [2]occupancy
+	slow      []slowNode // where no table of devices measures rates
 }
 
 // Run diagnoses a run.
@@ -129,6 +130,9 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	}
 	if len(in.Offers) > 0 {
 		e.offers = newOfferBook(in.Offers)
+	}
+	if !e.measured() {
+		e.slow = b.slowNodes(&o.Thresholds)
 	}
 	e.countSlots()
 	if len(b.jobs) > 0 {

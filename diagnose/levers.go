@@ -453,17 +453,17 @@ func reducesLever() lever {
 	}}
 }
 
-// splitsLever joins splits.
+// splitsLever joins splits, and divides them.
 func splitsLever() lever {
 	const key = "dfs.block.size"
-	return lever{key: key, acts: "start map launch", about: "size of the splits", stepWeight: weightLimit, step: func(steps int) *Change {
-		if steps < 1 {
-			return nil
+	return lever{key: key, acts: "start map launch sort", about: "size of the splits", stepWeight: weightLimit, step: func(steps int) *Change {
+		text, factor, edit := "%d splits combined into one", 2*steps, joinSplits
+		if steps < 0 {
+			text, factor, edit = "%d splits in place of each", -2*steps, divideSplits
 		}
-		factor := int(math.Pow(4, float64(steps)))
-		return edited(key, fmt.Sprintf("%d splits combined into one", factor), func(q *model.WhatIf) error {
+		return edited(key, fmt.Sprintf(text, 1<<factor), func(q *model.WhatIf) error {
 			for i := range q.Jobs {
-				if err := joinSplits(&q.Jobs[i], factor); err != nil {
+				if err := edit(&q.Jobs[i], 1<<factor); err != nil {
 					return err
 				}
 			}

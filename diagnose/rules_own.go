@@ -79,10 +79,7 @@ var ruleR16 = rule{
 	id: "R16", basis: "O", weight: 3, cause: "slow device",
 	evidence: "own work per busy second, or times of tasks, compared with the peers", change: "nominal speed",
 	find: func(s *scene, _ *rule) []hit {
-		hits := s.slowDevices()
-		if !s.measured() {
-			hits = s.addSlowNodes(hits)
-		}
+		hits := s.addSlowNodes(s.slowDevices())
 		s.repairTogether(hits)
 		return hits
 	},
@@ -90,8 +87,8 @@ var ruleR16 = rule{
 
 // measured reports whether the table of devices counts requests, so that rates
 // can be compared without the times of tasks.
-func (s *scene) measured() bool {
-	return slices.ContainsFunc(s.rates, func(d deviceRate) bool { return d.counted })
+func (e *evidence) measured() bool {
+	return slices.ContainsFunc(e.rates, func(d deviceRate) bool { return d.counted })
 }
 
 // slowDevices finds devices that serve more slowly than their peers. All disks
@@ -214,79 +211,132 @@ func (s *scene) nodeDelay(node string) float64 {
 	return most
 }
 
-// inferred is the weight of a finding on a node that follows from the times of
-// tasks alone: what is measured, such as a standstill, counts more.
-const inferred = 1
+// slowNode is how much longer the tasks of a node take than those of its peers.
+type slowNode struct {
+	node   string
+	kind   workload.Kind
+	factor float64
+	z      float64
+}
 
-// fewestTasks is the number of tasks that a node needs for a comparison of
-// their times.
-const fewestTasks = 4
+// slowLimits are pairs of a factor and of a number of standard errors, from both of
+// which a node is slow. Sound nodes of few tasks differ by chance, and by what runs
+// beside them.
+var slowLimits = [2][2]float64{{1.5, 3.2}, {1.3, 7}}
 
-// chanceNode is the chance with which one of a few sound nodes is called slow.
-const chanceNode = 0.005
+// slowNodes compares the times of the tasks of each node with those of the same job,
+// kind on the other nodes, by their logarithms (same-node outliers of
+// SONATA, over all jobs). A larger input excuses a longer time. It returns the nodes
+// that are far above the others, for the kind of tasks that says it most clearly.
+func (b *books) slowNodes(t *Thresholds) []slowNode {
+	var found []slowNode
+	for kind := range workload.Kind(2) {
+		excess := make([][]float64, len(b.nodes.list)) // of each task of a node
+		for _, j := range b.jobs {
+			lastMap := b.lastMap(j)
+			var groups [2][]int32 // maps with remote data, and reduces that copy all of it after the last map, are apart
+			for _, row := range j.won[kind] {
+				apart, a := 0, b.at(row)
+				if kind == workload.Reduce && a.start >= lastMap || a.locality == workload.RackLocal || a.locality == workload.OffRack {
+					apart = 1
+				}
+				groups[apart] = append(groups[apart], row)
+			}
+			for _, rows := range groups {
+				var times, inputs []float64
+				for _, row := range rows {
+					a := b.at(row)
+					start := a.start
+					if kind == workload.Reduce { // time before the end of the last map is a wait
+						start = min(max(start, lastMap), a.finish)
+					}
+					times, inputs = append(times, (a.finish-start).Seconds()), append(inputs, float64(max(0, a.input(kind))))
+				}
+				if len(rows) < fewestPeers {
+					continue
+				}
+				usual, input := median(times), median(inputs)
+				for i, row := range rows {
+					if a := b.at(row); b.node(a) != "" && times[i] > 0 && usual > 0 {
+						excused := 0.0
+						if input > 0 && inputs[i] > input {
+							excused = math.Log(inputs[i] / input)
+						}
+						excess[a.node] = append(excess[a.node], math.Log(times[i]/usual)-excused)
+					}
+				}
+			}
+		}
+		found = b.compareNodes(found, kind, excess, t)
+	}
+	return found
+}
 
-// slowNodes finds the nodes on which the phases of tasks take longer than their
-// bytes and records predict, while no device explains it.
+// input is what a task reads, in bytes; 0: unknown.
+func (a *attempt) input(kind workload.Kind) int64 {
+	if kind == workload.Reduce {
+		return a.ShuffleBytes
+	}
+	return max(a.InBytes, a.HDFSReadBytes)
+}
+
+// compareNodes adds the nodes whose tasks of a kind take far longer, if they are few:
+// where many do, the tasks differ and not the nodes.
+func (b *books) compareNodes(found []slowNode, kind workload.Kind, excess [][]float64, t *Thresholds) []slowNode {
+	var slow []slowNode
+	nodes := 0
+	for node, own := range excess {
+		var others, all []float64 // medians of nodes, and tasks
+		for k, list := range excess {
+			if k != node && len(list) > 0 {
+				others, all = append(others, median(list)), append(all, list...)
+			}
+		}
+		if len(own) == 0 || len(others) < 3 {
+			continue
+		}
+		nodes++
+		usual := median(others)
+		spread := normalMAD * deviation(all, median(all))
+		between := normalMAD * deviation(others, usual)
+		const medianError = 1.2533 // of a normal median, in errors of the mean
+		e := max(0.03, between, medianError*spread/math.Sqrt(float64(len(own))))
+		n := slowNode{b.nodes.list[node], kind, math.Exp(median(own) - usual), (median(own) - usual) / e}
+		for _, l := range slowLimits {
+			if n.factor >= max(l[0], t.SlowNode) && n.z >= l[1] {
+				slow = append(slow, n)
+				break
+			}
+		}
+	}
+	if 4*len(slow) > max(4, nodes) {
+		return found
+	}
+	for _, n := range slow {
+		if i := slices.IndexFunc(found, func(f slowNode) bool { return f.node == n.node }); i < 0 {
+			found = append(found, n)
+		} else if n.z > found[i].z {
+			found[i] = n
+		}
+	}
+	return found
+}
+
+// slowNodes finds the nodes on which tasks take longer than on their peers, while no
+// device explains it.
 func (s *scene) slowNodes() []hit {
 	var hits []hit
-	for _, st := range s.stages {
-		if st == nil {
+	for _, n := range s.slow {
+		st := s.stages[n.kind]
+		if st == nil || s.loaded(n.node) || s.stood(n.node) {
 			continue
 		}
-		ratios := st.nodeRatios()
-		if len(ratios) < 2 {
-			continue
-		}
-		nodes := rateNodes(ratios)
-		for _, node := range nodes.names {
-			r := nodes.of[node]
-			usual, z, unlike := nodes.compare(node)
-			if !unlike || r.ratio() < s.t.SlowNode*usual || s.loaded(node) || s.stood(node) {
-				continue
-			}
-			h := hit{weight: inferred, node: node, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node)}
-			h.device, h.evidence = r.explain(st.kind, h.value)
-			h.change = repair(node, h.device)
-			hits = append(hits, h)
-		}
+		h := hit{node: n.node, value: n.factor, peers: 1, z: n.z, account: slowDevice, saves: max(s.nodeDelay(n.node), st.length()*(1-1/n.factor)/4)}
+		h.device, h.evidence = st.slowPart(n.node, n.factor)
+		h.change = repair(n.node, h.device)
+		hits = append(hits, h)
 	}
 	return hits
-}
-
-// nodeRatios compares nodes by the ratios of their tasks.
-type nodeRatios struct {
-	of            map[string]*nodeRatio
-	names         []string
-	usual, spread float64 // of the ratios of all nodes
-}
-
-func rateNodes(of map[string]*nodeRatio) *nodeRatios {
-	n := &nodeRatios{of: of, names: sortedKeys(of)}
-	var all []float64
-	for _, node := range n.names {
-		all = append(all, of[node].ratio())
-	}
-	n.usual = median(all)
-	n.spread = max(normalMAD*deviation(all, n.usual), 0.02)
-	return n
-}
-
-// compare returns the usual ratio, by how many spreads the node's exceeds it, and
-// whether that is unlikely for a sound node.
-func (n *nodeRatios) compare(node string) (usual, z float64, unlike bool) {
-	r := n.of[node]
-	z = (r.ratio() - n.usual) / n.spread
-	if len(n.names) >= fewestPeers {
-		return n.usual, z, z >= 3 && len(r.tasks) >= fewestTasks
-	}
-	// So few nodes have no spread: compare their tasks.
-	var others []float64
-	for _, other := range n.names {
-		if other != node {
-			others = append(others, n.of[other].tasks...)
-		}
-	}
-	return median(others), z, chanceLonger(r.tasks, others) < chanceNode/float64(len(n.names))
 }
 
 // loaded reports whether the node carries a foreign load.
@@ -298,54 +348,22 @@ func (s *scene) stood(node string) bool {
 	return slices.ContainsFunc(s.still, func(p standstill) bool { return p.node == node })
 }
 
-// nodeRatio sums the measured and the predicted times of a node's phases,
-// separately for phases that compute and for those that read or write.
-type nodeRatio struct {
-	took, expected [2]float64
-	tasks          []float64 // ratio of each task
-	counted        bool      // bytes or records of some phase are counted
-}
-
-func (r *nodeRatio) of(k int) float64 {
-	if r.expected[k] == 0 {
-		return 1
-	}
-	return r.took[k] / r.expected[k]
-}
-
-func (r *nodeRatio) cpu() float64 { return r.of(0) }
-func (r *nodeRatio) io() float64  { return r.of(1) }
-
-// explain names the slow device, if bytes or records tell it, and says what is slow.
-func (r *nodeRatio) explain(k workload.Kind, factor float64) (device, evidence string) {
-	if !r.counted {
-		return "", fmt.Sprintf("its %ss take %.2f times as long as those of other nodes", k, factor)
-	}
-	device = "cpu"
-	if r.io() > r.cpu() {
-		device = "disk"
-	}
-	return device, fmt.Sprintf("phases of its %ss take %.2f times the time predicted from their data, on %s", k, factor, device)
-}
-
-// ratio returns the ratio of the median task, which is robust to a single
-// uneven task.
-func (r *nodeRatio) ratio() float64 { return median(r.tasks) }
-
-// nodeRatios compares the phases on each node with the fitted lines of the
-// stage. It leaves out nodes without a phase that can be compared.
-func (st *stage) nodeRatios() map[string]*nodeRatio {
-	nodes := make([]nodeRatio, len(st.b.nodes.list))
+// slowPart names the device of a node whose phases exceed their prediction most, those
+// that compute or those that read and write, if bytes or records tell it.
+func (st *stage) slowPart(node string, factor float64) (device, evidence string) {
+	var took, expected [2]float64
+	counted := false
 	for _, row := range st.rows {
 		a := st.b.at(row)
-		n := &nodes[a.node]
-		sum, expected := 0.0, 0.0
+		if st.b.node(a) != node {
+			continue
+		}
 		for p, l := range st.lines {
 			p := workload.Phase(p)
 			if l.median == 0 || p == workload.PhaseShuffle || p == workload.PhaseStartup || p == workload.PhaseCommit {
 				continue
 			}
-			took, timed := phaseTime(a, p)
+			t, timed := phaseTime(a, p)
 			work, known := phaseWork(a, p)
 			if !timed || !known {
 				continue
@@ -354,22 +372,18 @@ func (st *stage) nodeRatios() map[string]*nodeRatio {
 			if p == workload.PhaseRead || p == workload.PhaseWrite || p == workload.PhaseMerge {
 				k = 1
 			}
-			n.counted = n.counted || work > 0
-			n.took[k] += took.Seconds()
-			n.expected[k] += l.at(work)
-			sum, expected = sum+took.Seconds(), expected+l.at(work)
-		}
-		if expected > 0 {
-			n.tasks = append(n.tasks, sum/expected)
+			counted = counted || work > 0
+			took[k], expected[k] = took[k]+t.Seconds(), expected[k]+l.at(work)
 		}
 	}
-	named := map[string]*nodeRatio{}
-	for i, name := range st.b.nodes.list {
-		if name != "" && len(nodes[i].tasks) > 0 {
-			named[name] = &nodes[i]
-		}
+	text := fmt.Sprintf("its %ss take %.2f times as long as those of other nodes", st.kind, factor)
+	if !counted || expected[0] == 0 || expected[1] == 0 {
+		return "", text
 	}
-	return named
+	if took[1]/expected[1] > took[0]/expected[0] {
+		return "disk", text + ", most of all their reads and writes"
+	}
+	return "cpu", text + ", most of all their computing"
 }
 
 var ruleR17 = rule{
@@ -601,31 +615,47 @@ var ruleR23 = rule{
 	evidence: "slot time of attempts that failed, or were lost with their node", change: "no failures",
 	find: func(s *scene, _ *rule) []hit {
 		lost, whole := 0.0, 0.0
-		nodes := map[string]float64{}
+		seconds, count, ran := map[string]float64{}, map[string]int{}, map[string]int{}
 		h := hit{account: lostAttempts}
 		for _, row := range s.job.attempts {
 			a := s.b.at(row)
 			if a.kind > workload.Reduce || !a.timed() {
 				continue
 			}
-			d := (a.finish - a.start).Seconds()
+			d, node := (a.finish - a.start).Seconds(), s.b.node(a)
 			whole += d
+			ran[node]++
 			if a.state == workload.Failed || a.state == workload.Killed && !s.beaten(a) {
 				lost += d
-				nodes[s.b.node(a)] += d
+				seconds[node] += d
+				count[node]++
 				h.tasks = append(h.tasks, s.b.name(a))
 			}
-		}
-		if lost == 0 || lost/whole <= s.t.Lost && s.q == nil {
-			return nil
-		}
-		for _, node := range sortedKeys(nodes) {
-			if nodes[node] > 0.8*lost {
-				h.node = node
+			if p := s.b.previous(a); p != nil { // the task could have ended earlier by this
+				h.saves = max(h.saves, (a.start - p.start).Seconds())
+				if p.state == workload.Succeeded && p.finish <= a.start { // its output was lost
+					d, node := (p.finish - p.start).Seconds(), s.b.node(p)
+					lost += d
+					seconds[node] += d
+					count[node]++
+					h.tasks = append(h.tasks, s.b.name(p))
+				}
 			}
 		}
-		h.value, h.peers, h.saves, h.change = lost/whole, s.t.Lost, lost/whole*s.job.time().Seconds(), s.noFailures()
-		h.evidence = fmt.Sprintf("%s of the slot time in %d attempts that were lost", percent(lost/whole), len(h.tasks))
+		chance := 1.0
+		for _, node := range sortedKeys(seconds) {
+			if seconds[node] > 0.8*lost {
+				h.node = node
+				chance = math.Pow(float64(ran[node])/float64(len(s.job.attempts)), float64(count[node])) * float64(len(ran))
+			}
+		}
+		const unlikely = 0.01 // that so many attempts of one node are lost by chance
+		if lost == 0 || lost/whole <= s.t.Lost && s.q == nil && chance > unlikely {
+			return nil
+		}
+		h.value, h.peers, h.change = lost/whole, s.t.Lost, s.noFailures()
+		h.saves = max(h.saves, lost/whole*s.job.time().Seconds())
+		h.evidence = fmt.Sprintf("%s of the slot time in %d attempts that were lost, with their output or before it", percent(lost/whole), len(h.tasks))
 		return []hit{h}
 	},
 }

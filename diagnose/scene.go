@@ -20,6 +20,7 @@ type scene struct {
 	r       *resources
 	rates   []deviceRate
 	still   []standstill
+	slow    []slowNode
 	offers  *offerBook
 	flow    *Dataflow
 	q       *model.WhatIf // nil: unknown
@@ -35,7 +36,7 @@ type scene struct {
 // no condition on them holds.
 func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
 	s := &scene{
-		b: e.books, job: j, stages: stages, r: e.resources, rates: e.rates, still: e.still, offers: e.offers, flow: e.flow,
+		b: e.books, job: j, stages: stages, r: e.resources, rates: e.rates, slow: e.slow, still: e.still, offers: e.offers, flow: e.flow,
 		q: e.question, t: &e.options.Thresholds, conf: j.conf, hasConf: len(j.conf.Keys()) > 0,
 	}
 	if s.q != nil {
