@@ -1,29 +1,32 @@
 // Package mutants changes one condition, constant or operator of the program at a time
-// and asks whether a test notices:
+// and asks whether a test of `go test -short ./...` notices, without the measurements that
+// may lie beside the project:
 //
 //	SLOTWAVE_LARGE=1 go test ./internal/mutants -v -timeout 9h -seed 7 -mutants 120 -out /tmp/mutants.jsonl
 //
-// Mutants are drawn with equal chances from all places of all packages. Each is first
-// tried on the tests of its package, then on the short ones of the command. The files stay
-// as they are: Go builds with an overlay. Finished mutants are in the file of -out, one
-// line each, and are not tried again.
+// Mutants are drawn with equal chances from all places of the packages that the command
+// consists of; those that do not compile, or cannot be switched, are left out. The files
+// stay as they are: Go builds with an overlay, in which every mutated function has a
+// changed twin beside it, so that all mutants are built at once and one is switched on for
+// each run. Each test runs alone first, which tells the mutants that it reaches. A mutant
+// meets the tests that reach it, those of its own package first, up to the first that
+// fails. What is in the file of -out, tests and mutants, is not run again.
 package mutants
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,65 +34,67 @@ import (
 	"github.com/slotwave/slotwave/internal/layers"
 )
 
-// mutant replaces some bytes of a file.
-type mutant struct {
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	From     string `json:"from"`
-	To       string `json:"to"`
-	By       string `json:"killed_by"` // package, command, build; empty: survived
-	from, to int    // bytes
-}
-
 var (
 	seed = flag.Uint64("seed", 1, "of the draw")
-	n    = flag.Int("mutants", 120, "mutants that build")
-	out  = flag.String("out", "", "`FILE` for the outcomes; empty: none")
+	n    = flag.Int("mutants", 120, "mutants to draw")
+	in   = flag.String("in", "", "draw only from files whose names start with this `PREFIX`")
+	by   = flag.String("by", "", "count only tests of packages whose names start with this `PREFIX`")
+	out  = flag.String("out", "", "`FILE` for what was measured; empty: none")
 )
 
+// longest is the processor time, in s, of a test that is counted.
+const longest = 30
+
+// trial is a test that ran without a mutant, or with one.
+type trial struct {
+	Room    string   `json:"package"`
+	Test    string   `json:"test,omitempty"`
+	Failed  bool     `json:"failed,omitempty"`
+	Seconds float64  `json:"cpu_s"`
+	Reached []string `json:"reached"` // keys of mutants
+}
+
+// outcome is a line of the file of -out.
+type outcome struct {
+	Trial  *trial  `json:"trial,omitempty"`
+	Mutant *mutant `json:"mutant,omitempty"`
+	By     string  `json:"killed_by,omitempty"` // package and test; empty: survived
+}
+
+// bench has the built tests and what was measured with them.
+type bench struct {
+	t       *testing.T
+	p       *program
+	folder  string
+	overlay string // of the program with switches
+	log     *os.File
+	trials  map[string][]trial // by room
+	done    map[string]string  // killer of each finished mutant
+	mutants []*mutant
+	kills   map[string]int // by package and test
+}
+
 func TestMutants(t *testing.T) {
-	layers.OnlyWhole(t, "builds the program for each mutant, hours")
+	layers.OnlyWhole(t, "builds and tests the program for each mutant, an hour")
 	t.Chdir("../..")
-	all, err := places()
-	if err != nil {
-		t.Fatal(err)
-	}
-	random := rand.New(rand.NewPCG(*seed, 0))
-	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	if *out == "" {
-		*out = filepath.Join(t.TempDir(), "mutants.jsonl")
-	}
-	done, err := finished(*out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.OpenFile(*out, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	killed, survived := 0, []mutant(nil)
-	for _, m := range all { // those that do not build are not counted
-		if killed+len(survived) == *n {
-			break
+	t.Setenv("SLOTWAVE_LARGE", "")
+	t.Setenv("SLOTWAVE_SHARED", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("SLOTWAVE_REQUIRE_SHARED", "")
+	b := &bench{t: t, folder: t.TempDir(), trials: map[string][]trial{}, done: map[string]string{}, kills: map[string]int{}}
+	b.resume()
+	b.draw()
+	b.build()
+	b.baseline()
+	killed, survived := 0, []*mutant(nil)
+	for i, m := range b.mutants {
+		by, ok := b.done[m.key()]
+		if !ok {
+			by = b.try(i, m)
+			b.write(outcome{Mutant: m, By: by})
 		}
-		k := m.key()
-		if was, ok := done[k]; ok {
-			m.By = was
-		} else {
-			if m.By, err = try(&m); err != nil {
-				t.Fatal(err)
-			}
-			line, _ := json.Marshal(m)
-			if _, err := log.Write(append(line, '\n')); err != nil {
-				t.Fatal(err)
-			}
-		}
-		switch m.By {
-		case "build":
-		case "":
+		if by == "" {
 			survived = append(survived, m)
-		default:
+		} else {
 			killed++
 		}
 	}
@@ -100,159 +105,225 @@ func TestMutants(t *testing.T) {
 	t.Logf("%d of %d killed: %.1f %%, 95 %% interval %.1f to %.1f", killed, killed+len(survived), 100*float64(killed)/float64(killed+len(survived)), 100*low, 100*high)
 }
 
-func (m *mutant) key() string { return fmt.Sprintf("%s:%d:%s:%s", m.File, m.Line, m.From, m.To) }
+func (m *mutant) key() string { return fmt.Sprintf("%s:%d:%d:%s", m.File, m.Line, m.At, m.To) }
 
-// finished reads the outcomes of an earlier run.
-func finished(name string) (map[string]string, error) {
-	done := map[string]string{}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		if os.IsNotExist(err) {
-			err = nil
-		}
-		return done, err
+// resume reads what an earlier run measured.
+func (b *bench) resume() {
+	if *out == "" {
+		*out = filepath.Join(b.folder, "mutants.jsonl")
 	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
+	var err error
+	if b.log, err = os.OpenFile(*out, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { b.log.Close() })
+	lines := bufio.NewScanner(b.log)
+	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		var m mutant
-		if json.Unmarshal(lines.Bytes(), &m) == nil { // the last line may be cut
-			done[m.key()] = m.By
+		var o outcome
+		switch err := json.Unmarshal(lines.Bytes(), &o); {
+		case err != nil: // the last line may be cut
+		case o.Trial != nil:
+			b.trials[o.Trial.Room] = append(b.trials[o.Trial.Room], *o.Trial)
+		case o.Mutant != nil:
+			b.done[o.Mutant.key()] = o.By
+			b.kills[o.By]++
 		}
 	}
-	return done, lines.Err()
+	if err := lines.Err(); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
-// places lists a mutant for each place of the program, by file and line.
-func places() (all []mutant, err error) {
-	err = filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (name == "internal" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != "."):
-			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
-			return nil
-		}
-		found, err := placesOf(name)
-		all = append(all, found...)
-		return err
-	})
-	return all, err
-}
-
-func placesOf(name string) (all []mutant, err error) {
-	src, err := os.ReadFile(name)
+func (b *bench) write(o outcome) {
+	line, err := json.Marshal(o)
+	if err == nil {
+		_, err = b.log.Write(append(line, '\n'))
+	}
 	if err != nil {
-		return nil, err
+		b.t.Fatal(err)
 	}
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, name, src, parser.SkipObjectResolution)
+}
+
+// draw takes mutants that compile, and puts switches for them into the program.
+func (b *bench) draw() {
+	all, err := places()
 	if err != nil {
-		return nil, err
+		b.t.Fatal(err)
 	}
-	at := func(p token.Pos) int { return files.Position(p).Offset }
-	add := func(from, to token.Pos, text string) {
-		m := mutant{File: name, Line: files.Position(from).Line, To: text, from: at(from), to: at(to)}
-		m.From = string(src[m.from:m.to])
-		all = append(all, m)
+	random := rand.New(rand.NewPCG(*seed, 0))
+	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if b.p, err = openProgram(b.folder, *n); err != nil {
+		b.t.Fatal(err)
 	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch x := n.(type) {
-		case *ast.GenDecl:
-			return x.Tok != token.IMPORT
-		case *ast.Field:
-			return x.Tag == nil
-		case *ast.BinaryExpr:
-			if to, ok := otherOperator[x.Op]; ok {
-				add(x.OpPos, x.OpPos+token.Pos(len(x.Op.String())), to.String())
+	edits, left := map[string][]edit{}, 0
+	for i := range all {
+		m := &all[i]
+		if len(b.mutants) == *n {
+			break
+		}
+		if !strings.HasPrefix(m.File, *in) || !b.uses(filepath.Join("cmd", "slotwave"), filepath.Dir(m.File)) || !b.p.builds(m) {
+			continue
+		}
+		if e, ok := b.p.switched(m, len(b.mutants)); ok {
+			edits[m.File] = append(edits[m.File], e...)
+			b.mutants = append(b.mutants, m)
+		} else {
+			left++
+		}
+	}
+	b.p.install(edits)
+	b.t.Logf("%d places, %d mutants drawn, %d left out that cannot be switched", len(all), len(b.mutants), left)
+}
+
+// build compiles the tests of all packages.
+func (b *bench) build() {
+	var err error
+	if b.overlay, err = overlay(b.folder, b.p.changed); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, dir := range b.tested() {
+		c := exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", b.overlay, "-o", b.binary(dir), "./"+dir)
+		if text, err := c.CombinedOutput(); err != nil {
+			b.t.Fatalf("%s: %v: %s", dir, err, text)
+		}
+	}
+}
+
+// tested lists the packages with tests. Those in internal ask the measurements beside the
+// project, or read the source as it stands.
+func (b *bench) tested() (dirs []string) {
+	for dir, r := range b.p.rooms {
+		if len(r.TestGoFiles)+len(r.XTestGoFiles) > 0 && !strings.HasPrefix(dir, "internal") && strings.HasPrefix(dir, *by) {
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.Sort(dirs)
+	return dirs
+}
+
+func (b *bench) binary(dir string) string {
+	return filepath.Join(b.folder, strings.ReplaceAll(dir, string(filepath.Separator), "-")+".test")
+}
+
+// baseline runs each test alone, and keeps its processor time and which mutants it
+// reaches.
+func (b *bench) baseline() {
+	reached := filepath.Join(b.folder, "reached")
+	for _, dir := range b.tested() {
+		var finished []string
+		for _, w := range b.trials[dir] {
+			finished = append(finished, w.Test)
+		}
+		for _, test := range b.list(dir) {
+			if slices.Contains(finished, test) {
+				continue
 			}
-		case *ast.IfStmt:
-			add(x.Cond.Pos(), x.Cond.End(), "!("+string(src[at(x.Cond.Pos()):at(x.Cond.End())])+")")
-		case *ast.BasicLit:
-			if to := otherNumber(x); to != "" {
-				add(x.Pos(), x.End(), to)
+			if err := os.MkdirAll(reached, 0o777); err != nil {
+				b.t.Fatal(err)
 			}
-		case *ast.IncDecStmt:
-			to := token.DEC
-			if x.Tok == token.DEC {
-				to = token.INC
+			failed, seconds := b.run(dir, []string{test}, longest)
+			w := trial{Room: dir, Test: test, Failed: failed != "", Seconds: seconds}
+			names, _ := filepath.Glob(filepath.Join(reached, "*"))
+			for _, name := range names {
+				id, _ := strconv.Atoi(filepath.Base(name))
+				w.Reached = append(w.Reached, b.mutants[id].key())
 			}
-			add(x.TokPos, x.TokPos+2, to.String())
-		case *ast.BranchStmt:
-			if x.Label == nil && x.Tok == token.CONTINUE {
-				add(x.Pos(), x.End(), "break")
+			os.RemoveAll(reached)
+			b.trials[dir] = append(b.trials[dir], w)
+			b.write(outcome{Trial: &w})
+			if w.Failed {
+				b.t.Logf("not counted: %s in %s fails or takes %d s without a mutant", test, dir, longest)
 			}
 		}
-		return true
+	}
+}
+
+// list names the tests and examples of a package.
+func (b *bench) list(dir string) (tests []string) {
+	c := exec.Command(b.binary(dir), "-test.list", "^(Test|Example|Fuzz)")
+	c.Dir = dir
+	text, err := c.Output()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.Fields(string(text))
+}
+
+// failure is the line of a test that failed.
+var failure = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+
+// run runs tests of a package and returns the first that fails and the processor time
+// that they took. They are stopped after some seconds of it.
+func (b *bench) run(dir string, tests []string, limit float64) (failed string, seconds float64) {
+	script := fmt.Sprintf(`ulimit -t %.0f -v 8000000 && exec "$@"`, math.Ceil(limit))
+	c := exec.Command("bash", "-c", script, "bash", b.binary(dir), "-test.short", "-test.failfast", "-test.timeout=30m", "-test.run", "^("+strings.Join(tests, "|")+")$")
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GOFLAGS=-overlay="+b.overlay)
+	text, err := c.CombinedOutput()
+	if s := c.ProcessState; s != nil {
+		seconds = s.UserTime().Seconds() + s.SystemTime().Seconds()
+	}
+	if err == nil {
+		return "", seconds
+	}
+	if found := failure.FindSubmatch(text); found != nil {
+		return string(found[1]), seconds
+	}
+	return tests[0], seconds // it panicked, or took too long
+}
+
+// try runs tests with a mutant and returns the first that fails: those of its package,
+// then those that killed most mutants so far, then the others, package by package.
+func (b *bench) try(id int, m *mutant) (by string) {
+	own := filepath.Dir(m.File)
+	type group struct {
+		dir   string
+		tests []string
+		cost  float64
+		order int
+	}
+	var groups []group
+	for _, dir := range slices.Sorted(maps.Keys(b.trials)) {
+		rest := group{dir: dir}
+		if dir == own {
+			rest.order = math.MinInt
+		}
+		for _, w := range b.trials[dir] {
+			if w.Failed || !slices.Contains(w.Reached, m.key()) {
+				continue
+			}
+			if n := b.kills[dir+" "+w.Test]; n > 0 && dir != own {
+				groups = append(groups, group{dir, []string{w.Test}, w.Seconds, -n})
+				continue
+			}
+			rest.tests = append(rest.tests, w.Test)
+			rest.cost += w.Seconds
+		}
+		if rest.tests != nil {
+			groups = append(groups, rest)
+		}
+	}
+	slices.SortStableFunc(groups, func(x, y group) int {
+		return cmp.Or(cmp.Compare(x.order, y.order), cmp.Compare(x.cost, y.cost))
 	})
-	return all, nil
-}
-
-var otherOperator = map[token.Token]token.Token{
-	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR, token.EQL: token.NEQ, token.NEQ: token.EQL,
-	token.LAND: token.LOR, token.LOR: token.LAND, token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
-}
-
-// otherNumber is a number beside a literal.
-func otherNumber(x *ast.BasicLit) string {
-	switch x.Kind {
-	case token.INT:
-		if v, err := strconv.ParseInt(x.Value, 0, 64); err == nil && v < math.MaxInt32 {
-			return strconv.FormatInt(v+1, 10)
-		}
-	case token.FLOAT:
-		if v, err := strconv.ParseFloat(x.Value, 64); err == nil {
-			return strconv.FormatFloat(v*1.1, 'g', -1, 64)
+	if err := os.WriteFile(filepath.Join(b.folder, "now"), []byte(strconv.Itoa(id)), 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+	defer os.Remove(filepath.Join(b.folder, "now"))
+	for _, g := range groups {
+		if failed, _ := b.run(g.dir, g.tests, 10+5*g.cost); failed != "" {
+			by = g.dir + " " + failed
+			b.kills[by]++
+			return by
 		}
 	}
 	return ""
 }
 
-// try runs tests on a mutant and returns which of them notice it.
-func try(m *mutant) (by string, err error) {
-	src, err := os.ReadFile(m.File)
-	if err != nil {
-		return "", err
-	}
-	folder, err := os.MkdirTemp("", "mutant-*")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(folder)
-	changed := filepath.Join(folder, "mutant.go")
-	if err := os.WriteFile(changed, append(append(src[:m.from:m.from], m.To...), src[m.to:]...), 0o666); err != nil {
-		return "", err
-	}
-	real, err := filepath.Abs(m.File)
-	if err != nil {
-		return "", err
-	}
-	overlay := filepath.Join(folder, "overlay.json")
-	text, _ := json.Marshal(map[string]any{"Replace": map[string]string{real: changed}})
-	if err := os.WriteFile(overlay, text, 0o666); err != nil {
-		return "", err
-	}
-	pkg := "./" + filepath.Dir(m.File)
-	if goTool("build", "-overlay", overlay, pkg) != nil {
-		return "build", nil
-	}
-	if goTool("test", "-vet=off", "-timeout=3m", "-overlay", overlay, pkg) != nil {
-		return "package", nil
-	}
-	if goTool("test", "-vet=off", "-short", "-timeout=5m", "-overlay", overlay, "./cmd/slotwave") != nil {
-		return "command", nil
-	}
-	return "", nil
-}
-
-func goTool(arguments ...string) error {
-	c := exec.Command("go", arguments...)
-	for _, v := range os.Environ() { // without measurements that lie beside the project
-		if !strings.HasPrefix(v, "SLOTWAVE_") {
-			c.Env = append(c.Env, v)
-		}
-	}
-	return c.Run()
+// uses says whether a package is another or imports it.
+func (b *bench) uses(dir, other string) bool {
+	return dir == other || slices.Contains(b.p.rooms[dir].Deps, b.p.rooms[other].ImportPath)
 }
 
 // wilson is the 95 % interval of a share.
