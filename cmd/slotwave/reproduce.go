@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,37 +20,51 @@ import (
 type reproducing struct {
 	reproduce.Reproducing
 	out                string
-	list               bool
+	list, all          bool
 	json, quiet, force bool
 }
 
 func reproduceCommand(a *app) *cobra.Command {
 	k := &reproducing{}
 	c := &cobra.Command{
-		Use:   "reproduce PAPER",
-		Short: "Simulate what a paper ran, beside its published figures",
-		Long: `Simulate what a paper ran on its cluster, and print its tables and figures
-beside the published numbers. PAPER is herodotou, hitune, khan, sonata or zhang.
---list names the parts of each paper; --figure makes one of them, or those of
-a section.
+		Use:   "reproduce [PAPER]",
+		Short: "Test what papers claim, over what they do not state",
+		Long: `Simulate what a paper ran, and answer each of its claims: at which values of
+the inputs that the paper does not state is it true? PAPER is one that --list
+names. --all prints one line for each claim of all papers.
 
---out writes one page in Markdown with its pictures. Numbers in columns named
-published are those of the paper. What the paper does not state is listed as
-assumed.`,
-		Example: "  slotwave reproduce --list\n  slotwave reproduce zhang --figure 2\n  slotwave reproduce herodotou --out out/herodotou",
+The verdict on a claim is:
+  reproduced                   true over the whole range of the unknown inputs
+  depends                      true in a part of it, which the page shows
+  not reproduced               true nowhere in it
+  not a simulator's business   no simulation can answer it
+
+A simulated number agrees with "about" one if it is within 10 %; more than, less
+than and exactly mean what they say. --list names the parts of each paper;
+--figure makes one of them, or those of a figure or section.
+
+--out writes one page in Markdown with its pictures, or with --all a table. Its
+directory keeps finished points: after an interruption the same command goes on.`,
+		Example: "  slotwave reproduce --list\n  slotwave reproduce sonata --figure slots\n  slotwave reproduce --all --out out/claims",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
-			case k.list && len(args) == 0:
-				return study.Internal(listPapers(a.stdout))
-			case k.list || len(args) == 0:
-				return errors.New("want one PAPER, or --list alone")
+			case k.list && len(args) == 0 && !k.all:
+				return listPapers(a.stdout)
+			case k.all && len(args) == 0 && !k.list:
+				if k.Figure != "" {
+					return errors.New("--figure: want a PAPER")
+				}
+				return a.reproduce("", k)
+			case k.list || k.all || len(args) == 0:
+				return errors.New("want one PAPER, --all or --list alone")
 			}
 			return a.reproduce(args[0], k)
 		},
 	}
 	f := c.Flags()
 	f.BoolVar(&k.list, "list", false, "list the papers and their parts")
+	f.BoolVar(&k.all, "all", false, "answer the claims of all papers")
 	f.StringVar(&k.Figure, "figure", "", "`PART` to make, as named by --list (default all)")
 	f.StringVar(&k.Platform, "platform", "", "`PLATFORM` in place of the paper's, for zhang")
 	f.StringVar(&k.out, "out", "", "`DIR` for the page and its pictures")
@@ -62,34 +77,81 @@ assumed.`,
 }
 
 func listPapers(w io.Writer) error {
+	papers, err := reproduce.Papers()
+	if err != nil {
+		return study.Internal(err)
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, p := range reproduce.Papers() {
+	for i := range papers {
+		p := &papers[i]
 		fmt.Fprintf(t, "%s\t%s\n\t%s\n\tparts: %s\n", p.Name, p.Title, p.Source, strings.Join(p.Parts(), ", "))
 	}
-	return t.Flush()
+	return study.Internal(t.Flush())
 }
 
-func (a *app) reproduce(name string, k *reproducing) error {
-	page, err := reproduce.Reproduce(name, k.Reproducing)
+// answered is the answer of reproduce: a page, or the claims of all papers.
+type answered interface {
+	Write(resultdir.Target) error
+	WriteText(w io.Writer, colour bool) error
+	WriteJSON(io.Writer) error
+}
+
+// reproduce answers the claims of one paper, or with an empty name of all.
+func (a *app) reproduce(name string, k *reproducing) (err error) {
+	k.Build = resultdir.ReadBuild(version, "")
+	if name != "" {
+		if _, err := reproduce.Find(name); err != nil {
+			return err
+		}
+	}
+	var d *resultdir.Dir
+	if k.out != "" {
+		k.Journal = k.out
+		if d, err = resultdir.Create(k.out, resultdir.Purpose{Verb: "reproduce", Force: k.force}); err != nil {
+			return err
+		}
+		defer d.Abort()
+		a.writing.Store(d)
+	}
+	bar := a.progress("points", 0, k.quiet)
+	k.Progress = bar.reportOf()
+	var page answered
+	var warnings []string
+	if name == "" {
+		page, err = reproduce.All(k.Reproducing)
+	} else {
+		var p *reproduce.Reproduction
+		if p, err = reproduce.Reproduce(name, k.Reproducing); err == nil {
+			page, warnings = p, p.Warnings
+		}
+	}
+	bar.end()
 	if err != nil {
 		return err
 	}
-	if k.out != "" {
-		m := resultdir.Manifest{Arguments: k.arguments(name), Scenario: name, Seed: k.Seed}
-		if err := a.folder(k.out, resultdir.Purpose{Verb: "reproduce", Force: k.force}, page.Write, m); err != nil {
-			return err
+	if !k.quiet {
+		a.warn(warnings)
+	}
+	if d != nil {
+		if err := page.Write(d); err != nil {
+			return study.Internal(err)
+		}
+		a.writing.Store(nil)
+		m := resultdir.Manifest{Build: k.Build, Arguments: k.arguments(name), Scenario: cmp.Or(name, "claims"), Seed: k.Seed}
+		if err := d.Commit(m); err != nil {
+			return study.Internal(err)
 		}
 	}
 	next := []string{"reproduce", "--list"}
 	if k.out == "" {
-		next = []string{"reproduce", name, "--out", filepath.Join("out", name)}
+		next = []string{"reproduce", cmp.Or(name, "--all"), "--out", filepath.Join("out", cmp.Or(name, "claims"))}
 	}
 	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json, verbose: true}, page.WriteText, page.WriteJSON, next...)
 }
 
 // arguments returns the arguments that repeat the reproduction.
 func (k *reproducing) arguments(name string) []string {
-	args := []string{"reproduce", name, fmt.Sprintf("--seed=%d", k.Seed)}
+	args := []string{"reproduce", cmp.Or(name, "--all"), fmt.Sprintf("--seed=%d", k.Seed)}
 	if k.Figure != "" {
 		args = append(args, "--figure="+k.Figure)
 	}
@@ -100,8 +162,9 @@ func (k *reproducing) arguments(name string) []string {
 }
 
 func paperNames() (names []string) {
-	for _, p := range reproduce.Papers() {
-		names = append(names, p.Name)
+	papers, _ := reproduce.Papers() // a test reads them
+	for i := range papers {
+		names = append(names, papers[i].Name)
 	}
 	return names
 }

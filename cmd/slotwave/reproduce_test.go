@@ -10,14 +10,16 @@ import (
 func TestReproduce(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "page")
 	code, text, errs := call("", "reproduce", "herodotou", "--figure", "merge", "--out", out)
-	if code != exitDone || !strings.Contains(text, "All are equal.") {
+	if code != exitDone || !strings.Contains(text, "reproduced") {
 		t.Errorf("exit %d: %s%s", code, text, errs)
 	}
-	page, err := os.ReadFile(filepath.Join(out, "README.md"))
-	if err != nil || !strings.Contains(string(page), "| 28 | 20 | 20 | 10 | 10 | 3 | 3 |") {
-		t.Errorf("%v: %s", err, page)
+	for name, want := range map[string]string{"README.md": "| section 5, example | exactly 20; exactly 2 files; passes | 20; 2 | 1 of 1 | reproduced |", "claims.csv": "slotwave reproduce herodotou --figure merge"} {
+		page, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil || !strings.Contains(string(page), want) {
+			t.Errorf("%v: %s: want %q", err, page, want)
+		}
 	}
-	if code, text, _ := call("", "reproduce", "--list"); code != exitDone || !strings.Contains(text, "parts: table-1 (or 2), 3, table-2, 4, 5") {
+	if code, text, _ := call("", "reproduce", "--list"); code != exitDone || !strings.Contains(text, "parts: splits, 3 (or figure-3), table-1 (or 2), 4, 5") {
 		t.Errorf("exit %d: %s", code, text)
 	}
 	for _, test := range []struct {
@@ -26,7 +28,9 @@ func TestReproduce(t *testing.T) {
 	}{
 		{[]string{"reproduce"}, "want one PAPER"},
 		{[]string{"reproduce", "zang"}, "zhang"},
-		{[]string{"reproduce", "zhang", "--figure", "7"}, "want one of table-1"},
+		{[]string{"reproduce", "--all", "zhang"}, "want one PAPER"},
+		{[]string{"reproduce", "--all", "--figure", "4"}, "want a PAPER"},
+		{[]string{"reproduce", "zhang", "--figure", "7"}, "want one of splits"},
 	} {
 		if code, _, errs := call("", test.args...); code != exitInput || !strings.Contains(errs, test.want) {
 			t.Errorf("%q: exit %d, %q: want %q", test.args, code, errs, test.want)

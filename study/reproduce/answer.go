@@ -3,15 +3,11 @@ package reproduce
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // reproductionName is the page of a reproduced paper.
@@ -21,42 +17,23 @@ const reproductionName = "README.md"
 type Reproduction struct {
 	Paper, Title, Source string
 	Assumed              []string // in all parts that assume something
+	Warnings             []string // of what was fitted
+	Answers              Answers  // on the claims of the parts
 	Parts                []ReproducedPart
 }
 
 // ReproducedPart is a table or figure of the paper.
 type ReproducedPart struct {
-	Name     string // of its picture: table-1, figure-4
-	Title    string
-	Text     string   // what was run, and how it differs from the paper
-	Assumed  []string // in this part only
-	Header   []string
-	Rows     [][]string
-	Causes   []string // of the differences of each row from the paper; empty: unknown or none
-	Charts   []Chart
-	Pictures []Picture // of the runs themselves
-	Outcome  string    // in how far the result agrees with the paper
-}
-
-// Picture is a picture in SVG that a run wrote.
-type Picture struct {
-	Name, Title string
-	SVG         []byte
-}
-
-// Chart draws points or lines over two numeric axes.
-type Chart struct {
-	Name, Title, X, Y string
-	Diagonal          bool // logarithmic axes, with y = x and 10 % off it
-	Series            []ChartSeries
-}
-
-// ChartSeries is one set of points. Published says that they are read off the paper.
-type ChartSeries struct {
-	Name      string
-	X, Y      []float64
-	Line      bool
-	Published bool
+	Name    string // of its picture: table-1, figure-4
+	Title   string
+	Text    string   // what was run, and how it differs from the paper
+	Assumed []string // in this part only
+	Unknown []string // inputs that the paper does not state, with their ranges and sources
+	Header  []string
+	Rows    [][]string
+	Causes  []string // of the differences of each row from the paper; empty: unknown or none
+	Charts  []Chart
+	Outcome string // in how far the result agrees with the paper
 }
 
 // Write writes the page and its pictures.
@@ -72,12 +49,8 @@ func (r *Reproduction) Write(d resultdir.Target) error {
 	}
 	var drawn figure.Pictures
 	drawn.Draw(names, figures)
-	for i := range r.Parts {
-		for _, p := range r.Parts[i].Pictures {
-			w.Write(p.Name+".svg", func(to io.Writer) error { _, err := to.Write(p.SVG); return err })
-		}
-	}
 	w.Write(reproductionName, r.WriteMarkdown)
+	w.Write(claimsName, r.Answers.WriteCSV)
 	drawn.Write(&w)
 	return w.Err
 }
@@ -91,10 +64,12 @@ func (r *Reproduction) WriteMarkdown(w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(&b, "# %s\n\n%s\n", r.Title, r.Source)
+	list("Warnings", r.Warnings)
 	list("Assumed in all simulated cases", r.Assumed)
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", p.Title, p.Text)
+		list("Not stated by the paper", p.Unknown)
 		list("Assumed", p.Assumed)
 		if len(p.Rows) > 0 {
 			fmt.Fprintf(&b, "\n| %s |\n|%s\n", strings.Join(p.Header, " | "), strings.Repeat("---|", len(p.Header)))
@@ -105,9 +80,6 @@ func (r *Reproduction) WriteMarkdown(w io.Writer) error {
 		list("Causes of differences", p.causes())
 		for k := range p.Charts {
 			fmt.Fprintf(&b, "\n![%s](%s.svg)\n", p.Charts[k].Title, p.Charts[k].Name)
-		}
-		for k := range p.Pictures {
-			fmt.Fprintf(&b, "\n![%s](%s.svg)\n", p.Pictures[k].Title, p.Pictures[k].Name)
 		}
 		if p.Outcome != "" {
 			fmt.Fprintf(&b, "\n**Result.** %s\n", p.Outcome)
@@ -130,6 +102,7 @@ func (r *Reproduction) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintf(t, "\n%s\n", p.Outcome)
 		}
 		t.Flush()
+		t.List("Not stated by the paper", p.Unknown)
 		t.List("Assumed", p.Assumed)
 	}
 	t.List("Assumed in all simulated cases", r.Assumed)
@@ -201,88 +174,4 @@ func (r *Reproduction) WriteJSON(w io.Writer) error {
 	}
 	doc.Parts = text.Listed(doc.Parts)
 	return resultdir.WriteJSON(w, doc)
-}
-
-// figure draws the chart.
-func (c *Chart) figure() *figure.Figure {
-	endX, endY, least := 0.0, 0.0, math.Inf(1)
-	for _, s := range c.Series {
-		for i := range s.X {
-			endX, endY, least = math.Max(endX, s.X[i]), math.Max(endY, s.Y[i]), min(least, s.X[i], s.Y[i])
-		}
-	}
-	if c.Diagonal {
-		endX = 1.15 * math.Max(endX, endY)
-		endY = endX
-	}
-	endX, endY = 1.05*math.Max(endX, 1e-9), 1.05*math.Max(endY, 1e-9)
-	f := &figure.Figure{Title: c.Title}
-	p := figure.NewPanel(420, c.Y)
-	p.Y.Min, p.Y.Max = 0, endY
-	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(endY, 10, nil))
-	plotter := &chartPlotter{chart: c, from: least / 1.25, end: endX}
-	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}}
-	for i := range c.Series {
-		style := draw.GlyphStyle{Color: figure.JobColours[i%len(figure.JobColours)], Radius: 3.2, Shape: shapes[i%len(shapes)]}
-		if c.Series[i].Published {
-			style.Color, style.Shape = figure.ColourText, draw.CrossGlyph{}
-		}
-		plotter.styles = append(plotter.styles, style)
-		line := c.Series[i].Line
-		f.Legend = append(f.Legend, figure.LegendEntry{Label: text.Shorten(text.Escape(c.Series[i].Name), 60), Sample: func(to draw.Canvas) {
-			if y := to.Center().Y; line {
-				to.StrokeLine2(draw.LineStyle{Color: style.Color, Width: 1.4}, to.Min.X, y, to.Max.X, y)
-			} else {
-				to.DrawGlyph(style, to.Center())
-			}
-		}})
-	}
-	if c.Diagonal {
-		f.Subtitle = "solid: equal; dashed: 10 % off"
-	}
-	p.Add(plotter)
-	f.Panels = []*figure.Panel{p}
-	if !c.Diagonal {
-		f.SetX(endX, text.Escape(c.X), figure.Ticks(endX, 12, nil))
-		return f
-	}
-	marks := figure.LogTicks(plotter.from, endX)
-	p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = plotter.from, plot.LogScale{}, plot.ConstantTicks(marks)
-	f.SetX(endX, text.Escape(c.X), marks)
-	p.X.Min, p.X.Scale = plotter.from, plot.LogScale{}
-	return f
-}
-
-type chartPlotter struct {
-	chart     *Chart
-	from, end float64 // of logarithmic axes
-	styles    []draw.GlyphStyle
-}
-
-// Plot implements plot.Plotter.
-func (s *chartPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	if s.chart.Diagonal {
-		for _, by := range []float64{0.9, 1, 1.1} {
-			style := draw.LineStyle{Color: figure.ColourAxis, Width: 0.8}
-			if by != 1 {
-				style.Dashes = []vg.Length{4, 3}
-			}
-			from, end := math.Max(s.from, s.from/by), math.Min(s.end, s.end/by)
-			c.StrokeLine2(style, x(from), y(float64(from*by)), x(end), y(float64(end*by)))
-		}
-	}
-	for i, series := range s.chart.Series {
-		var points []vg.Point
-		for k := range series.X {
-			points = append(points, vg.Point{X: x(series.X[k]), Y: y(series.Y[k])})
-		}
-		if series.Line {
-			c.StrokeLines(draw.LineStyle{Color: s.styles[i].Color, Width: 1.4}, points)
-			continue
-		}
-		for _, at := range points {
-			c.DrawGlyph(s.styles[i], at)
-		}
-	}
 }

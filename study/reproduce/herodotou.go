@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // herodotouExample works one job through all phases, as the report prints its
@@ -75,57 +78,24 @@ func namedFigures(h analytic.Herodotou, mode analytic.Mode) (all []namedFigure, 
 	return all, nil
 }
 
-// herodotouMerges compares the counts of spills and merges with the one example of
-// the report's text, and with its equations worked by hand.
-func herodotouMerges(*reproducing) ([]ReproducedPart, error) {
-	merges := ReproducedPart{
-		Name: "merge", Title: "Equations 21 to 27: merge passes",
-		Text:   "Files that intermediate passes read, files of the final merge, and passes, for io.sort.factor = 10 (`slotwave platform eval merge`). The report works the example of 28 spills; the other rows are its equations worked by hand.",
-		Header: []string{"spills", "intermediate reads", "wanted", "final files", "wanted", "passes", "wanted", "wanted by"},
-	}
-	good := true
-	for _, want := range []struct {
-		spills, reads, final, passes int
-		by                           string
-	}{{28, 20, 10, 3, "published example"}, {10, 0, 10, 1, byHand}, {11, 2, 10, 2, byHand}, {19, 10, 10, 2, byHand}, {20, 12, 10, 3, byHand}} {
-		m, err := taskplan.Merge(want.spills, 10)
+// herodotouTables makes the tables merges, the plan of a merge by the number of spills
+// with io.sort.factor 10, and defaults, the values of Hadoop's properties as numbers.
+func herodotouTables(*reproducing) (tables, error) {
+	var merges, defaults []row
+	for spills := 1; spills <= 100; spills++ {
+		m, err := taskplan.Merge(spills, 10)
 		if err != nil {
 			return nil, err
 		}
-		merges.Rows = append(merges.Rows, []string{fmt.Sprint(want.spills),
-			fmt.Sprint(m.IntermReads), fmt.Sprint(want.reads), fmt.Sprint(m.FinalFiles), fmt.Sprint(want.final), fmt.Sprint(m.Passes), fmt.Sprint(want.passes), want.by})
-		good = good && m.IntermReads == want.reads && m.FinalFiles == want.final && m.Passes == want.passes
+		merges = append(merges, cells{"spills": float64(spills), "first": float64(m.FirstPass), "reads": float64(m.IntermReads), "final": float64(m.FinalFiles), "passes": float64(m.Passes)})
 	}
-	merges.Outcome = agreement(good)
-	spills := ReproducedPart{
-		Name: "spills", Title: "Equations 12 to 16: spills of a map",
-		Text:   "A map of 64 MiB that emits its records of 100 bytes: 671,088.64 of them, as the equations count. The report prints no example, so the wanted numbers are the equations worked by hand. A buffer of 256 MiB has room for 671,088: the equations spill the rest, a real map has none.",
-		Header: []string{"io.sort.mb", "io.sort.record.percent", "spills", byHand},
-	}
-	good = true
-	for _, k := range []struct {
-		mb     float64
-		record float64
-		spills float64
-	}{{100, 0.05, 3}, {100, 0.15, 1}, {250, 0.05, 2}, {256, 0.05, 2}} {
-		h := analytic.DefaultPhases()
-		h.SortMB, h.SortRecPercent = k.mb, k.record
-		p, err := h.Phases(analytic.HerodotouOptions{Mode: analytic.Corrected})
-		if err != nil {
-			return nil, err
+	for _, key := range workload.Properties() {
+		p, _ := workload.FindProperty(key)
+		if v, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(p.Default, "-Xmx"), "m"), 64); err == nil {
+			defaults = append(defaults, cells{"key": key, "value": v})
 		}
-		spills.Rows = append(spills.Rows, []string{fmt.Sprint(k.mb), fmt.Sprint(k.record), fmt.Sprint(p.NumSpills), fmt.Sprint(k.spills)})
-		good = good && float64(p.NumSpills) == k.spills
 	}
-	spills.Outcome = agreement(good)
-	return []ReproducedPart{merges, spills}, nil
+	return tables{"run": {"merges": merges, "defaults": defaults}}, nil
 }
 
-const byHand = "equations by hand"
-
-func agreement(good bool) string {
-	if good {
-		return "All are equal."
-	}
-	return "**They differ.**"
-}
+func herodotouParts(r *reproducing) ([]ReproducedPart, error) { return herodotouExample(r) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
@@ -41,92 +41,106 @@ reduces = 1
 // improves.
 var khanModels = []string{"ihp-literal", "ihp-literal-waves", "ihp", "hp"}
 
-// khanErrors are the relative errors of the models that answer for one run.
-type khanErrors struct {
+// khanRun is an unseen run, with the relative errors of the models that answer for it.
+type khanRun struct {
 	job       string
+	input     int64 // bytes
+	reduces   int
 	simulated float64 // seconds
 	off       map[string]float64
 }
 
-// khanOutcome compares the mean accuracy of each model over the runs of each job with
-// the published one.
-func khanOutcome(runs []khanErrors) string {
-	text := "Mean accuracy over the unseen runs, published 94.97 to 95.51 %:"
-	for _, model := range khanModels {
-		for _, job := range []string{"wordcount", "sort"} {
-			sum, n := 0.0, 0
-			for _, r := range runs {
-				if off, answered := r.off[model]; answered && r.job == job {
-					sum, n = sum+math.Abs(off), n+1
-				}
-			}
-			text += fmt.Sprintf(" %s of %s %.1f %% (n = %d),", model, job, 100*(1-sum/float64(n)), n)
-		}
-	}
-	return strings.TrimSuffix(text, ",") + ". The equations as printed (`ihp-literal`) count fractions of waves and fit without a constant; `ihp` has whole waves, a constant, scaled distances and the time of the protocol."
-}
-
-// khanEvaluation predicts runs from a history of others.
-func khanEvaluation(r *reproducing) ([]ReproducedPart, error) {
-	part := ReproducedPart{
-		Name: "evaluation", Title: "Evaluation: accuracy on a history of runs",
-		Text: "WordCount and Sort, as in the paper, on 20 workers of `dl145-g3` in place of its virtual machines, at fidelity `device`: a history of 5, 10, 15 and 20 GB with 8 to 40 reduces " +
-			"(`slotwave run` with [vary]), from which other sizes and numbers of reduces are predicted (`slotwave predict` with `models.history`). " +
-			"The settings of the paper's clusters are not known, so only the accuracy is compared.",
-		Header: append([]string{"job", "input", "reduces", "simulated s"}, khanModels...),
-	}
-	var runs []khanErrors
+// khanUnseen predicts runs from a history of others. It returns what the simulations
+// assume.
+func (r *reproducing) khanUnseen() (runs []khanRun, assumed []string, err error) {
 	for _, profile := range []string{"wordcount", "sort"} {
 		history, err := r.khanRuns(profile, "history", "[5368709120, 10737418240, 16106127360, 21474836480]", "[8, 16, 24, 32, 40]")
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s, dir, err := r.simulated(history)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		part.Assumed = withNew(part.Assumed, s.Scenario.Assumed)
+		assumed = withNew(assumed, s.Scenario.Assumed)
 		models, err := study.ModelsWith(scenarios.ModelFiles{History: []string{dir}, Literal: true})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		unseen, err := r.khanRuns(profile, "unseen", "[8053063680, 13421772800, 18790481920]", "[12, 24, 36]")
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		compared, err := compare.Compare([]string{unseen}, compare.Options{Options: r.Options, Models: models}, nil)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, run := range compared.Runs {
 			j := &run.Question.Jobs[0]
-			row := []string{profile, fmt.Sprintf("%.1f GB", float64(j.Maps.InputBytes)/(1<<30)), fmt.Sprint(j.Reduces.Count), fmt.Sprintf("%.1f", run.Predictions[0].Mean.Seconds())}
-			errors := khanErrors{job: profile, simulated: run.Predictions[0].Mean.Seconds(), off: map[string]float64{}}
-			for _, model := range khanModels {
-				text := "n/a"
-				for _, a := range compared.Answers.List {
-					if a.Scenario == run.Question.Name && a.Prediction.Model == model && a.Err == nil {
-						errors.off[model] = a.Prediction.Mean.Seconds()/errors.simulated - 1
-						text = fmt.Sprintf("%+.1f %%", 100*errors.off[model])
-					}
+			x := khanRun{profile, j.Maps.InputBytes, j.Reduces.Count, run.Predictions[0].Mean.Seconds(), map[string]float64{}}
+			for _, a := range compared.Answers.List {
+				if a.Scenario == run.Question.Name && a.Err == nil && slices.Contains(khanModels, a.Prediction.Model) {
+					x.off[a.Prediction.Model] = a.Prediction.Mean.Seconds()/x.simulated - 1
 				}
-				row = append(row, text)
 			}
-			part.Rows, runs = append(part.Rows, row), append(runs, errors)
+			runs = append(runs, x)
 		}
 	}
-	part.Outcome = khanOutcome(runs)
+	return runs, assumed, nil
+}
+
+// khanTables makes the table unseen: the error of each model for each run, in per cent.
+func khanTables(r *reproducing) (tables, error) {
+	runs, _, err := r.khanUnseen()
+	if err != nil {
+		return nil, err
+	}
+	var all []row
+	for _, x := range runs {
+		for _, name := range khanModels {
+			if off, answered := x.off[name]; answered {
+				all = append(all, cells{"job": x.job, "model": name, "error": 100 * math.Abs(off)})
+			}
+		}
+	}
+	return tables{"run": {"unseen": all}}, nil
+}
+
+// khanEvaluation is the page of the predictions.
+func khanEvaluation(r *reproducing) ([]ReproducedPart, error) {
+	part := ReproducedPart{
+		Name: "evaluation-runs", Title: "Evaluation: accuracy on a history of runs",
+		Text: "WordCount and Sort on 20 workers of `dl145-g3`, at fidelity `device`: a history of 5, 10, 15 and 20 GB with 8 to 40 reduces, from which other sizes and numbers of reduces are predicted (`models.history`). " +
+			"The equations as printed (`ihp-literal`) count fractions of waves and fit without a constant; `ihp-literal-waves` counts whole waves; `ihp` has a constant, scaled distances and the time of the protocol besides.",
+		Header: append([]string{"job", "input", "reduces", "simulated s"}, khanModels...),
+	}
+	runs, assumed, err := r.khanUnseen()
+	if err != nil {
+		return nil, err
+	}
+	part.Assumed = assumed
 	chart := Chart{Name: "evaluation", Title: "Improved HP on unseen runs", X: "simulated (s)", Y: "predicted (s)", Diagonal: true}
-	for _, model := range []string{"ihp-literal", "ihp"} {
-		series := ChartSeries{Name: model}
-		for _, r := range runs {
-			if off, answered := r.off[model]; answered {
-				series.X, series.Y = append(series.X, r.simulated), append(series.Y, r.simulated*(1+off))
+	for _, name := range []string{"ihp-literal", "ihp"} {
+		series := ChartSeries{Name: name}
+		for _, x := range runs {
+			if off, answered := x.off[name]; answered {
+				series.X, series.Y = append(series.X, x.simulated), append(series.Y, x.simulated*(1+off))
 			}
 		}
 		chart.Series = append(chart.Series, series)
 	}
 	part.Charts = []Chart{chart}
+	for _, x := range runs {
+		row := []string{x.job, fmt.Sprintf("%.1f GB", float64(x.input)/(1<<30)), fmt.Sprint(x.reduces), fmt.Sprintf("%.1f", x.simulated)}
+		for _, name := range khanModels {
+			cell := "n/a"
+			if off, answered := x.off[name]; answered {
+				cell = fmt.Sprintf("%+.1f %%", 100*off)
+			}
+			row = append(row, cell)
+		}
+		part.Rows = append(part.Rows, row)
+	}
 	return []ReproducedPart{part}, nil
 }
 

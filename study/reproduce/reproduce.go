@@ -1,136 +1,184 @@
-// Package reproduce simulates the experiments of papers and sets their published figures
-// beside it.
+// Package reproduce simulates the experiments of papers, and answers each of their
+// claims by where it is true: over the inputs that the paper does not state.
 //
-//	Reproduce -> one file for each paper (herodotou, khan, zhang), ShownFacts (facts)
-//	          -> Reproduction    a page with tables and charts (answer)
+//	Papers     -> claims/PAPER.toml     what a paper prints, where, and how it is measured (claims)
+//	Reproduce  -> Reproduction          the page of one paper (answer)
+//	All        -> Answers               a table of the claims of all papers (verdict)
+//
+//	Experiment.points -> tables of runs (experiment), or of procedures (zhang, khan, herodotou)
+//	                  -> measures of claims (measure) -> Answer
 package reproduce
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/slotwave/slotwave/model/input"
-	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// Paper is a paper whose tables and figures Reproduce makes.
-type Paper struct {
-	Name, Title, Source string
-	parts               []paperPart
+// procedure makes the tables of an experiment that is no run of a scenario, with
+// settings of what it simulates, and the parts of its page.
+type procedure struct {
+	tables func(r *reproducing) (tables, error)
+	parts  func(r *reproducing) ([]ReproducedPart, error)
 }
 
-// named gives a part further names.
-func (p paperPart) named(also ...string) paperPart {
-	p.also = also
-	return p
+// procedures by name.
+var procedures = map[string]procedure{
+	"equations":       {herodotouTables, herodotouParts},
+	"evaluation":      {khanTables, khanEvaluation},
+	"benchmarks":      {zhangBenchmarks, zhangTable1},
+	"applications-5":  {zhangFiveTables, zhangFive},
+	"applications-64": {zhangManyTables, zhangMany},
 }
 
-// Papers lists the papers, sorted by name.
-func Papers() []Paper {
-	return []Paper{
-		{
-			Name: "herodotou", Title: "Hadoop Performance Models",
-			Source: "Herodotou, technical report CS-2011-05, Duke University, 2011",
-			parts:  []paperPart{{"example", herodotouExample, nil}, {"merge", herodotouMerges, []string{"spills"}}},
-		},
-		{
-			Name: "hitune", Title: "HiTune: Dataflow-Based Performance Analysis for Big Data Cloud",
-			Source: "Dai and others, USENIX ATC 2011",
-			parts: []paperPart{
-				caseOf("7.1", "Section 7.1: many small files", "hitune-small-files"),
-				caseOf("7.1-slots", "Section 7.1: many small files, by map slots", "hitune-small-files-slots"),
-				caseOf("7.2", "Section 7.2: the codec of the map output", "hitune-codec"),
-				caseOf("7.3", "Section 7.3: a slow disk", "hitune-slow-disk"),
-				caseOf("7.4", "Section 7.4: a Hive aggregation", "hitune-hive"),
-			},
-		},
-		{
-			Name: "khan", Title: "Hadoop Performance Modeling for Job Estimation and Resource Provisioning",
-			Source: "Khan and others, IEEE TPDS 2015",
-			parts: []paperPart{
-				caseOf("2", "Figures 2 and 3: the shuffle in one wave and in two", "khan-waves").named("3"),
-				{"evaluation", khanEvaluation, nil},
-			},
-		},
-		{
-			Name: "sonata", Title: "Correlation-based Performance Analysis of MapReduce (SONATA)",
-			Source: "Guo and others, IEEE BigData 2013",
-			parts: []paperPart{
-				caseOf("smt", "Section IV-E: a node with slower processors", "sonata-slow-cpu").named("IV-E"),
-				caseOf("foreign", "Section VI-A: foreign load on one node", "sonata-foreign-load").named("VI-A"),
-				caseOf("adapter", "Rules for resources: a slow network adapter", "sonata-slow-adapter"),
-				caseOf("spills", "Section VI-B: two spills in a map", "sonata-two-spills").named("VI-B"),
-				caseOf("slowstart", "Section VI-B: the start of the reduces", "sonata-slowstart").named("VI-B"),
-				caseOf("codecs", "Section VI-B: codecs", "sonata-codecs").named("VI-B"),
-				caseOf("slots", "Section VI-C: shared slots", "sonata-shared-slots").named("VI-C"),
-			},
-		},
-		{
-			Name: "zhang", Title: "Benchmarking Approach for Designing a MapReduce Performance Model",
-			Source: "Zhang, Cherkasova and Loo, ICPE 2013",
-			parts: []paperPart{
-				{"table-1", zhangTable1, []string{"2"}},
-				{"3", zhangBreak, nil},
-				caseOf("table-2", "Table 2: waves of the applications", "zhang-waves"),
-				{"4", zhangFive, nil}, {"5", zhangMany, nil},
-			},
-		},
+// Find returns the paper with a name.
+func Find(name string) (*Paper, error) {
+	papers, err := Papers()
+	if err != nil {
+		return nil, study.Internal(err)
 	}
-}
-
-// Parts lists the names of a paper's parts, with their further names.
-func (p *Paper) Parts() (names []string) {
-	for _, part := range p.parts {
-		name := part.name
-		if len(part.also) > 0 {
-			name += " (or " + strings.Join(part.also, ", ") + ")"
-		}
-		names = append(names, name)
-	}
-	return names
-}
-
-// Reproduce runs what a paper ran, and returns its tables and figures beside the
-// published ones.
-func Reproduce(name string, r Reproducing) (*Reproduction, error) {
 	var known []string
-	for _, p := range Papers() {
-		if p.Name == name {
-			return p.reproduce(r)
+	for i := range papers {
+		if papers[i].Name == name {
+			return &papers[i], nil
 		}
-		known = append(known, p.Name)
+		known = append(known, papers[i].Name)
 	}
 	return nil, fmt.Errorf("no paper %q: want one of %s%s", name, strings.Join(known, ", "), input.Suggest(name, known))
 }
 
-func (p *Paper) reproduce(r Reproducing) (*Reproduction, error) {
-	work, err := os.MkdirTemp("", "slotwave-")
+// All answers the claims of all papers.
+func All(o Reproducing) (all Answers, err error) {
+	papers, err := Papers()
+	if err != nil {
+		return nil, study.Internal(err)
+	}
+	r, end, err := start(o)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work)
-	run := &reproducing{r, work, map[string]any{}}
-	page := &Reproduction{Paper: p.Name, Title: p.Title, Source: p.Source}
-	for _, part := range p.parts {
-		if r.Figure != "" && r.Figure != part.name && !slices.Contains(part.also, r.Figure) {
+	defer func() { err = errors.Join(err, end()) }()
+	for i := range papers {
+		p := &papers[i]
+		for k := range p.Experiment {
+			e := &p.Experiment[k]
+			points, err := r.points(p.Name, e)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %w", p.Name, err)
+			}
+			all = append(all, e.answers(p.Name, points)...)
+		}
+	}
+	return all, nil
+}
+
+// Reproduce runs what a paper ran, and returns its claims with where they are true,
+// and its tables and figures beside the published ones.
+func Reproduce(name string, o Reproducing) (page *Reproduction, err error) {
+	p, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if o.Figure != "" && !slices.ContainsFunc(p.Experiment, func(e Experiment) bool { return e.named(o.Figure) }) {
+		return nil, fmt.Errorf("--figure %s: %s has no such part: want one of %s", o.Figure, p.Name, strings.Join(p.Parts(), ", "))
+	}
+	r, end, err := start(o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	page = &Reproduction{Paper: p.Name, Title: p.Title, Source: p.Source}
+	for i := range p.Experiment {
+		e := &p.Experiment[i]
+		if o.Figure != "" && !e.named(o.Figure) {
 			continue
 		}
-		made, err := part.make(run)
+		points, err := r.points(p.Name, e)
 		if err != nil {
-			return nil, fmt.Errorf("%s, %s: %w", p.Name, part.name, err)
+			return nil, fmt.Errorf("%s, %w", p.Name, err)
 		}
-		page.Parts = append(page.Parts, made...)
+		answers := e.answers(p.Name, points)
+		page.Answers = append(page.Answers, answers...)
+		page.Parts = append(page.Parts, e.part(answers, r.assumed[e.Name]))
+		if e.Procedure == "" {
+			continue
+		}
+		parts, err := procedures[e.Procedure].parts(r)
+		if err != nil {
+			return nil, fmt.Errorf("%s, %s: %w", p.Name, e.Name, err)
+		}
+		page.Parts = append(page.Parts, parts...)
 	}
-	if len(page.Parts) == 0 {
-		return nil, fmt.Errorf("--figure %s: %s has no such part: want one of %s", r.Figure, p.Name, strings.Join(p.Parts(), ", "))
-	}
+	page.Warnings = r.warnings
 	shareAssumptions(page)
 	return page, nil
+}
+
+// part is the part of the page with the claims of an experiment.
+func (e *Experiment) part(answers []Answer, assumed []string) ReproducedPart {
+	part := ReproducedPart{
+		Name: e.Name, Title: e.Title, Text: e.Text, Assumed: assumed,
+		Header: []string{"claim", "place", "the paper says", "simulated", "true at", "verdict"},
+	}
+	if e.Scenario != "" && e.Procedure == "" {
+		part.Text = strings.TrimSpace(part.Text + fmt.Sprintf(" The scenario is `slotwave show %s`.", e.Scenario))
+	}
+	for i := range e.Unknown {
+		u := &e.Unknown[i]
+		part.Unknown = append(part.Unknown, fmt.Sprintf("%s, %s: %s", u.Name, u.rangeText(), u.Source))
+	}
+	for i := range answers {
+		a := &answers[i]
+		verdict := a.Verdict
+		if area := a.Area(); area != "" {
+			verdict += ": " + area
+		}
+		part.Rows = append(part.Rows, []string{a.Claim.Text, a.Claim.Place, a.Says(), a.Simulated(), a.Share(), verdict})
+		part.Causes = append(part.Causes, a.Cause())
+		part.Charts = append(part.Charts, a.charts()...)
+	}
+	return part
+}
+
+// procedurePoints returns what the claims of a procedure are at each choice of the
+// unknown inputs.
+func (r *reproducing) procedurePoints(paper string, e *Experiment) ([]point, error) {
+	settings, inputs := [][]string{e.Set}, [][]string{nil}
+	if len(e.Unknown) > 0 {
+		s, err := r.sampled(e)
+		if err != nil {
+			return nil, err
+		}
+		defer s.Close()
+		settings, inputs = nil, nil
+		for k := range s.NumPoints {
+			settings, inputs = append(settings, s.Settings(k)), append(inputs, s.Values(k))
+		}
+	}
+	all := make([]point, len(settings))
+	for k := range all {
+		all[k].Inputs = inputs[k]
+		err := r.once(paper, e, &all[k], func() (tables, error) {
+			work, err := os.MkdirTemp(r.work, "point-")
+			if err != nil {
+				return nil, err
+			}
+			at := &reproducing{Reproducing: r.Reproducing, work: work, done: map[string]any{}, assumed: map[string][]string{}}
+			at.Set = settings[k]
+			return procedures[e.Procedure].tables(at)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // shareAssumptions moves to the page what all simulated cases assume.
@@ -155,33 +203,32 @@ func shareAssumptions(page *Reproduction) {
 	}
 }
 
-// resultOf is the directory of the result of a scenario.
-func (r *reproducing) resultOf(scenario string) string {
-	return filepath.Join(r.work, "result-"+text.Slug(filepath.Base(scenario)))
-}
-
-// simulated writes the result of a scenario below the temporary directory.
-func (r *reproducing) simulated(scenario string) (*study.Study, string, error) {
-	dir := r.resultOf(scenario)
-	s, err := study.Open(scenario, r.Options)
+// points returns what the claims of an experiment are at each choice of the unknown
+// inputs.
+func (r *reproducing) points(paper string, e *Experiment) ([]point, error) {
+	if e.Scenario == "" && e.Procedure == "" {
+		return nil, nil
+	}
+	if e.Procedure != "" {
+		return r.procedurePoints(paper, e)
+	}
+	s, err := r.sampled(e)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	d, err := resultdir.Create(dir, resultdir.Purpose{})
-	if err != nil {
-		return nil, "", err
+	defer s.Close()
+	r.assumed[e.Name] = s.Base.Scenario.Assumed
+	all := make([]point, s.NumPoints)
+	var group errgroup.Group
+	group.SetLimit(r.NumWorkers())
+	for k := range all {
+		group.Go(func() error {
+			p := &all[k]
+			if len(e.Unknown) > 0 {
+				p.Inputs = s.Values(k)
+			}
+			return r.once(paper, e, p, func() (tables, error) { return e.simulatePoint(s, k) })
+		})
 	}
-	defer d.Abort()
-	runs, err := s.Simulate(d, nil)
-	if err == nil {
-		err = study.Internal(s.Write(d, runs))
-	}
-	var m resultdir.Manifest
-	if err == nil {
-		m, err = s.Manifest(resultdir.Build{}, nil)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	return s, dir, d.Commit(m)
+	return all, group.Wait()
 }

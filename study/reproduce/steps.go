@@ -2,97 +2,94 @@ package reproduce
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
 )
 
-// paperPart makes one or several parts of a page. Its name is that of a figure or
-// table, which selects it, as do other names: of further figures, or of a section.
-type paperPart struct {
-	name string
-	make func(*reproducing) ([]ReproducedPart, error)
-	also []string
-}
-
-// Reproducing selects the parts of a paper to reproduce, and how.
+// Reproducing selects the parts of papers to reproduce, and how.
 type Reproducing struct {
 	study.Options
 	Figure   string // name of one part; empty: all
 	Platform string // of the clusters of zhang, in place of the paper's; empty: the paper's
+	Journal  string // folder in which finished points are kept; empty: they are not
+	Build    resultdir.Build
+	Progress study.SweepProgress // after each point; may be nil
 }
 
 // reproducing is a reproduction in progress. Its runs are written below a temporary
 // directory.
 type reproducing struct {
 	Reproducing
-	work string
-	done map[string]any // results that several parts use, by name
+	work     string
+	done     map[string]any      // results that several parts use, by name
+	assumed  map[string][]string // by the scenarios of experiments
+	warnings []string
+	journal  *journal
+	status   study.SweepStatus // guarded by the lock of the journal
 }
 
-// caseOf is a part that a shipped scenario shows.
-func caseOf(name, title, scenario string) paperPart {
-	return paperPart{name: name, make: func(r *reproducing) ([]ReproducedPart, error) {
-		s, dir, err := r.simulated(scenario)
-		if err != nil {
-			return nil, err
-		}
-		shown, err := Facts(scenario, dir)
-		if err != nil {
-			return nil, err
-		}
-		part := ReproducedPart{
-			Name: name, Title: title,
-			Text:    fmt.Sprintf("%s. Repeat with `slotwave run %s`.", s.Scenario.Title, scenario),
-			Assumed: shown.Assumed,
-			Header:  []string{"the paper saw", "wanted", "simulated", "from published numbers", "result"},
-		}
-		missed := 0
-		for _, f := range shown.Facts {
-			part.Rows = append(part.Rows, []string{f.Seen, f.Wanted, f.Shown, f.Difference, f.Outcome})
-			part.Causes = append(part.Causes, f.Cause)
-			if strings.Contains(f.Outcome, "miss") {
-				missed++
-			}
-		}
-		part.Outcome = fmt.Sprintf("%d of %d facts are as wanted.", len(shown.Facts)-missed, len(shown.Facts))
-		if missed > 0 {
-			part.Outcome += fmt.Sprintf(" docs/cases/%s.md has more about the others.", scenario)
-		}
-		part.Pictures, err = picturesOf(name, scenario, s, dir)
-		return []ReproducedPart{part}, err
-	}}
-}
-
-// mostPictures is the number of runs of a scenario whose pictures a page has.
-const mostPictures = 4
-
-// picturesOf returns the slots in use over time of the first runs of a result.
-func picturesOf(name, scenario string, s *study.Study, dir string) (all []Picture, err error) {
-	const slots = "slots.svg"
-	for i := range s.Scenario.Runs[:min(len(s.Scenario.Runs), mostPictures)] {
-		run := &s.Scenario.Runs[i]
-		at := filepath.Join(dir, slots)
-		if len(s.Scenario.Runs) > 1 {
-			at = filepath.Join(dir, run.Folder, slots)
-		}
-		data, err := os.ReadFile(at)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // the scenario draws none
-		}
-		if err != nil {
-			return nil, err
-		}
-		title := run.Name
-		if title == "" {
-			title = scenario
-		}
-		all = append(all, Picture{Name: fmt.Sprintf("%s-%d", text.Slug(name), i+1), Title: "Slots in use, " + title, SVG: data})
+// start makes the temporary directory and opens the journal.
+func start(o Reproducing) (r *reproducing, end func() error, err error) {
+	work, err := os.MkdirTemp("", "slotwave-")
+	if err != nil {
+		return nil, nil, err
 	}
-	return all, nil
+	j, f, err := openJournal(o.Journal)
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(work))
+	}
+	r = &reproducing{Reproducing: o, work: work, done: map[string]any{}, assumed: map[string][]string{}, journal: j}
+	return r, func() error {
+		err := os.RemoveAll(work)
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+		return err
+	}, nil
+}
+
+// withNew appends the texts that the list does not have.
+func withNew(list, texts []string) []string {
+	for _, text := range texts {
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// resultOf is the directory of the result of a scenario.
+func (r *reproducing) resultOf(scenario string) string {
+	return filepath.Join(r.work, "result-"+text.Slug(filepath.Base(scenario)))
+}
+
+// simulated writes the result of a scenario below the temporary directory.
+func (r *reproducing) simulated(scenario string) (*study.Study, string, error) {
+	dir := r.resultOf(scenario)
+	s, err := study.Open(scenario, r.Options)
+	if err != nil {
+		return nil, "", err
+	}
+	d, err := resultdir.Create(dir, resultdir.Purpose{})
+	if err != nil {
+		return nil, "", err
+	}
+	defer d.Abort()
+	runs, err := s.Simulate(d, nil)
+	if err == nil {
+		err = study.Internal(s.Write(d, runs))
+	}
+	var m resultdir.Manifest
+	if err == nil {
+		m, err = s.Manifest(resultdir.Build{}, nil)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return s, dir, d.Commit(m)
 }

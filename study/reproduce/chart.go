@@ -1,0 +1,116 @@
+package reproduce
+
+import (
+	"math"
+
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/text"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Chart draws points or lines over two numeric axes.
+type Chart struct {
+	Name, Title, X, Y string
+	Diagonal          bool // logarithmic axes, with y = x and 10 % off it
+	Series            []ChartSeries
+}
+
+// ChartSeries is one set of points. Published says that they are of the paper, Hollow
+// that they are drawn as rings.
+type ChartSeries struct {
+	Name      string
+	X, Y      []float64
+	Line      bool
+	Published bool
+	Hollow    bool
+}
+
+// figure draws the chart.
+func (c *Chart) figure() *figure.Figure {
+	endX, endY, least, lowest := 0.0, 0.0, math.Inf(1), 0.0
+	for _, s := range c.Series {
+		for i := range s.X {
+			endX, endY, least = math.Max(endX, s.X[i]), math.Max(endY, s.Y[i]), min(least, s.X[i], s.Y[i])
+			lowest = min(lowest, s.Y[i])
+		}
+	}
+	if c.Diagonal {
+		endX = 1.15 * math.Max(endX, endY)
+		endY = endX
+	}
+	endX, endY = 1.05*math.Max(endX, 1e-9), 1.05*math.Max(endY, 1e-9)
+	f := &figure.Figure{Title: c.Title}
+	p := figure.NewPanel(420, c.Y)
+	p.Y.Min, p.Y.Max = 1.05*lowest, endY
+	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(endY, 10, nil))
+	plotter := &chartPlotter{chart: c, from: least / 1.25, end: endX}
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}}
+	for i := range c.Series {
+		style := draw.GlyphStyle{Color: figure.JobColours[i%len(figure.JobColours)], Radius: 3.2, Shape: shapes[i%len(shapes)]}
+		if c.Series[i].Hollow {
+			style.Color, style.Shape = figure.ColourText, draw.RingGlyph{}
+		}
+		if c.Series[i].Published {
+			style.Color, style.Shape = figure.ColourText, draw.CrossGlyph{}
+		}
+		plotter.styles = append(plotter.styles, style)
+		line := c.Series[i].Line
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: text.Shorten(text.Escape(c.Series[i].Name), 60), Sample: func(to draw.Canvas) {
+			if y := to.Center().Y; line {
+				to.StrokeLine2(draw.LineStyle{Color: style.Color, Width: 1.4}, to.Min.X, y, to.Max.X, y)
+			} else {
+				to.DrawGlyph(style, to.Center())
+			}
+		}})
+	}
+	if c.Diagonal {
+		f.Subtitle = "solid: equal; dashed: 10 % off"
+	}
+	p.Add(plotter)
+	f.Panels = []*figure.Panel{p}
+	if !c.Diagonal {
+		f.SetX(endX, text.Escape(c.X), figure.Ticks(endX, 12, nil))
+		return f
+	}
+	marks := figure.LogTicks(plotter.from, endX)
+	p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = plotter.from, plot.LogScale{}, plot.ConstantTicks(marks)
+	f.SetX(endX, text.Escape(c.X), marks)
+	p.X.Min, p.X.Scale = plotter.from, plot.LogScale{}
+	return f
+}
+
+type chartPlotter struct {
+	chart     *Chart
+	from, end float64 // of logarithmic axes
+	styles    []draw.GlyphStyle
+}
+
+// Plot implements plot.Plotter.
+func (s *chartPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	if s.chart.Diagonal {
+		for _, by := range []float64{0.9, 1, 1.1} {
+			style := draw.LineStyle{Color: figure.ColourAxis, Width: 0.8}
+			if by != 1 {
+				style.Dashes = []vg.Length{4, 3}
+			}
+			from, end := math.Max(s.from, s.from/by), math.Min(s.end, s.end/by)
+			c.StrokeLine2(style, x(from), y(float64(from*by)), x(end), y(float64(end*by)))
+		}
+	}
+	for i, series := range s.chart.Series {
+		var points []vg.Point
+		for k := range series.X {
+			points = append(points, vg.Point{X: x(series.X[k]), Y: y(series.Y[k])})
+		}
+		if series.Line {
+			c.StrokeLines(draw.LineStyle{Color: s.styles[i].Color, Width: 1.4}, points)
+			continue
+		}
+		for _, at := range points {
+			c.DrawGlyph(s.styles[i], at)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package reproduce
+
+import (
+	"embed"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"io/fs"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// claimFiles has one file for each paper.
+//
+//go:embed claims/*.toml
+var claimFiles embed.FS
+
+// Paper is a paper with what it claims.
+type Paper struct {
+	Name, Title, Source string
+	Experiment          []Experiment
+}
+
+// Experiment is something that a paper ran, and the claims that it drew from it. It
+// is a part of the page of the paper.
+type Experiment struct {
+	Name  string   // of the part
+	Also  []string // further names: of figures, or of a section
+	Title string
+	Text  string // what is run in place of the paper's experiment
+
+	Scenario  string              // shipped; empty: a procedure makes the tables, or nothing is run
+	Procedure string              // name of the procedure in procedures
+	Set       []string            // KEY=VALUE settings of all runs
+	Runs      map[string][]string // the settings of each run, by its name in measures; empty: one run
+	Points    int                 // samples of the ranges of the unknown inputs; 0: none
+	Unknown   []Unknown
+	Claim     []Claim
+}
+
+// Unknown is an input that the paper does not state, with the range that sources allow:
+// a factor of a study file.
+type Unknown struct {
+	Name, Source string
+	Factor       map[string]any // key, and values or from and to
+}
+
+// Claim is one figure or sentence of a paper.
+type Claim struct {
+	ID      string
+	Place   string   // section, figure or table
+	Text    string   // in our words
+	Says    []string // what the paper prints of each measure: see readPublished
+	Unit    string   // of the printed numbers: s, ms, MB, GB, %, times, or none
+	Measure []string // expressions over the tables of the runs: see measure
+	Cause   string   // of the difference, where one is known
+	Beyond  string   // why no simulator can answer; nothing is measured
+}
+
+// published is what a paper prints of one measure.
+type published struct {
+	how       string
+	low, high float64 // equal unless how is from
+}
+
+// near is the fraction by which a simulated number may differ from one that a paper
+// prints. One rule for all claims, so that no claim has a band that was chosen for it.
+const near = 0.1
+
+// readPublished reads "about 6", "exactly 3", "more than 49", "less than 5" or
+// "from 4.49 to 5.03".
+func readPublished(text string) (p published, err error) {
+	words := strings.Fields(text)
+	number := func(s string) float64 {
+		v, e := strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
+		if e != nil {
+			err = fmt.Errorf("says: got %q: want about, exactly, more than, less than or from and to, with numbers", text)
+		}
+		return v
+	}
+	switch {
+	case len(words) == 2 && (words[0] == "about" || words[0] == "exactly"):
+		p.how, p.low = words[0], number(words[1])
+		p.high = p.low
+	case len(words) == 3 && (words[0] == "more" || words[0] == "less") && words[1] == "than":
+		p.how, p.low = words[0], number(words[2])
+		p.high = p.low
+	case len(words) == 4 && words[0] == "from" && words[2] == "to":
+		p.how, p.low, p.high = words[0], number(words[1]), number(words[3])
+	default:
+		number("")
+	}
+	return p, err
+}
+
+// holds reports whether a simulated number agrees with the printed one. A figure that
+// a run does not have, NaN, does not.
+func (p *published) holds(v float64) bool {
+	switch p.how {
+	case "about":
+		return math.Abs(v-p.low) <= near*math.Abs(p.low)
+	case "exactly":
+		return math.Abs(v-p.low) <= 1e-9*math.Max(1, math.Abs(p.low)) // sums of floating-point numbers
+	case "more":
+		return v > p.low
+	case "less":
+		return v < p.low
+	}
+	return p.low <= v && v <= p.high
+}
+
+// Papers lists the papers, sorted by name.
+func Papers() ([]Paper, error) {
+	var all []Paper
+	names, err := fs.Glob(claimFiles, "claims/*.toml")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		data, err := claimFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		p, err := readPaper(string(data))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, *p)
+	}
+	return all, nil
+}
+
+// readPaper reads and checks a file of claims.
+func readPaper(text string) (*Paper, error) {
+	var p Paper
+	meta, err := toml.Decode(text, &p)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range meta.Undecoded() {
+		return nil, fmt.Errorf("%s: unknown key", key)
+	}
+	ids := map[string]bool{}
+	for i := range p.Experiment {
+		e := &p.Experiment[i]
+		for k := range e.Unknown {
+			if u := &e.Unknown[k]; u.Name == "" || u.Source == "" || u.Factor == nil {
+				return nil, fmt.Errorf("%s: unknown %d: want a name, a factor and the source of its range", e.Name, k+1)
+			}
+		}
+		for k := range e.Claim {
+			c := &e.Claim[k]
+			if err := c.check(); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", e.Name, c.ID, err)
+			}
+			if ids[c.ID] {
+				return nil, fmt.Errorf("%s: claim %q stands twice", e.Name, c.ID)
+			}
+			ids[c.ID] = true
+		}
+	}
+	return &p, nil
+}
+
+func (c *Claim) check() error {
+	switch {
+	case c.ID == "" || c.Place == "" || c.Text == "":
+		return fmt.Errorf("want an id, a place and a text")
+	case c.Beyond != "":
+		if len(c.Measure) > 0 {
+			return fmt.Errorf("measure: a claim beyond a simulator has none")
+		}
+		return nil
+	case len(c.Measure) == 0 || len(c.Measure) != len(c.Says):
+		return fmt.Errorf("got %d measures for %d printed numbers: want as many", len(c.Measure), len(c.Says))
+	}
+	for i := range c.Says {
+		if _, err := readPublished(c.Says[i]); err != nil {
+			return err
+		}
+		if _, err := parser.ParseExpr(c.Measure[i]); err != nil {
+			return fmt.Errorf("measure: %q: %w", c.Measure[i], err)
+		}
+	}
+	return nil
+}
+
+// Parts lists the names of a paper's parts, with their further names.
+func (p *Paper) Parts() (names []string) {
+	for i := range p.Experiment {
+		e := &p.Experiment[i]
+		name := e.Name
+		if len(e.Also) > 0 {
+			name += " (or " + strings.Join(e.Also, ", ") + ")"
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// named reports whether a part has a name.
+func (e *Experiment) named(name string) bool { return e.Name == name || slices.Contains(e.Also, name) }
+
+// expression parses a measure, which check has parsed before.
+func expression(measure string) ast.Expr {
+	e, err := parser.ParseExpr(measure)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}

@@ -1,0 +1,169 @@
+package reproduce
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// Every claim has a place, and measures that name tables and columns that exist: each
+// is tried on one row of each table.
+func TestClaimsAreWellFormed(t *testing.T) {
+	papers, err := Papers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for i := range papers {
+		p := &papers[i]
+		for k := range p.Experiment {
+			e := &p.Experiment[k]
+			if e.Procedure != "" && procedures[e.Procedure].tables == nil {
+				t.Errorf("%s, %s: no procedure %q", p.Name, e.Name, e.Procedure)
+			}
+			for _, c := range e.Claim {
+				says := strings.Join(c.Measure, ";") + e.Scenario + strings.Join(c.Says, ";")
+				if other := seen[says]; other != "" && c.Beyond == "" {
+					t.Errorf("%s: %s counts what %s counts", p.Name, c.ID, other)
+				}
+				seen[says] = c.ID
+			}
+		}
+	}
+}
+
+func TestPublishedNumbers(t *testing.T) {
+	for _, test := range []struct {
+		says string
+		in   []float64
+		out  []float64
+	}{
+		{"about 6", []float64{5.4, 6, 6.6}, []float64{5.39, 6.61, math.NaN()}},
+		{"exactly 3", []float64{3}, []float64{3.001, math.NaN()}},
+		{"more than 49", []float64{49.01}, []float64{49, math.NaN()}},
+		{"less than 5", []float64{4.99}, []float64{5, math.NaN()}},
+		{"from 0 to 18", []float64{0, 18}, []float64{-0.1, 18.1, math.NaN()}},
+	} {
+		p, err := readPublished(test.says)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range test.in {
+			if !p.holds(v) {
+				t.Errorf("%s: %v does not hold", test.says, v)
+			}
+		}
+		for _, v := range test.out {
+			if p.holds(v) {
+				t.Errorf("%s: %v holds", test.says, v)
+			}
+		}
+	}
+	for _, bad := range []string{"", "about", "about six", "roughly 6", "from 1 to"} {
+		if _, err := readPublished(bad); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	rows := []row{
+		cells{"node": "slow1", "start": 0.0, "finish": 4.0, "spills": 1.0},
+		cells{"node": "even1", "start": 1.0, "finish": 3.0, "spills": 2.0},
+		cells{"node": "even1", "start": 2.0, "finish": 5.0, "spills": 3.0},
+	}
+	var line []row
+	for i := range 20 {
+		x := float64(i)
+		line = append(line, cells{"x": x, "y": x + 3*math.Max(0, x-9.5)})
+	}
+	all := tables{"a": {"maps": rows}, "b": {"maps": rows[:1], "line": line}}
+	for measure, want := range map[string]float64{
+		`mean(a.maps, finish - start)`:                                3,
+		`max(a.maps[node == "even1"], finish) / count(a.maps)`:        5.0 / 3,
+		`together(a.maps, node)`:                                      2,
+		`median(all.maps, spills)`:                                    1.5,
+		`sum(first(a.maps, -start, 2), spills)`:                       5,
+		`count(a.maps[start > mean(a.maps, start)])`:                  1,
+		`abs(min(a.maps, start) - 2)`:                                 2,
+		`mean(a.maps[node == "none"], start)`:                         math.NaN(),
+		`count(a.maps[node != "slow1" && (spills < 3 || start > 5)])`: 1,
+		`breaks(b.line, x, y)`:                                        9.5,
+		`steeper(b.line, x, y)`:                                       4,
+	} {
+		got, err := all.measure(expression(measure))
+		if err != nil || math.Abs(got-want) > 1e-9 && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("%s = %v, %v: want %v", measure, got, err, want)
+		}
+	}
+	for measure, want := range map[string]string{
+		`mean(maps, start)`:       "name of a run",
+		`mean(a.jobs, start)`:     "no such table",
+		`mean(a.maps, colour)`:    "neither a column nor a table",
+		`mode(a.maps, start)`:     "not a function",
+		`a.maps`:                  "want a number",
+		`mean(a.maps, node + 1)`:  "want two numbers",
+		`count(a.maps[start])`:    "want a condition",
+		`mean(a.maps, "x" < "y")`: "want two numbers",
+	} {
+		if _, err := all.measure(expression(measure)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v: want %q", measure, err, want)
+		}
+	}
+}
+
+// The verdict follows from the points alone, and the area names the input that decides.
+func TestVerdicts(t *testing.T) {
+	e := Experiment{Name: "x", Unknown: []Unknown{{Name: "slots"}, {Name: "nodes"}}}
+	e.Claim = []Claim{
+		{ID: "some", Says: []string{"more than 5"}, Measure: []string{"v"}},
+		{ID: "all", Says: []string{"more than 0"}, Measure: []string{"v"}},
+		{ID: "none", Says: []string{"about 50"}, Measure: []string{"v"}, Cause: "why"},
+		{ID: "beyond", Beyond: "a sentence"},
+	}
+	var points []point
+	for i, nodes := range []string{"7", "5", "8", "6", "9", "7", "6", "8"} {
+		v := float64(2 + i)
+		points = append(points, point{Inputs: []string{figures(v), nodes}, Values: []float64s{{v}, {v}, {v}, {}}})
+	}
+	got := e.answers("p", points)
+	for i, want := range []string{Depends, Reproduced, NotReproduced, Beyond} {
+		if got[i].Verdict != want {
+			t.Errorf("%s: %s: want %s", got[i].Claim.ID, got[i].Verdict, want)
+		}
+	}
+	if area := got[0].Area(); !strings.HasPrefix(area, "slots 6 to 9 (false at 2 to 5)") {
+		t.Errorf("area %q", area)
+	}
+	if got[0].Share() != "4 of 8" || got[2].Cause() != "why" || got[1].Cause() != "" || got[0].Simulated() != "2 to 9" {
+		t.Errorf("%q, %q, %q, %q", got[0].Share(), got[2].Cause(), got[1].Cause(), got[0].Simulated())
+	}
+	if charts := got[0].charts(); len(charts) != 2 || len(got[1].charts()) != 0 {
+		t.Errorf("%d charts of a claim that depends: want its value and its area", len(charts))
+	}
+}
+
+// A journal gives the finished points again, and goes on after a line that was cut off.
+func TestJournal(t *testing.T) {
+	dir := t.TempDir()
+	j, f, err := openJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.add(journalLine{"a", []float64s{{1.5, math.NaN()}}}); err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"key": "b", "val`)
+	f.Close()
+	for range 2 {
+		j, f, err = openJournal(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, ok := j.find("a")
+		if _, other := j.find("b"); !ok || other || v[0][0] != 1.5 || !math.IsNaN(v[0][1]) {
+			t.Errorf("found %v", v)
+		}
+		f.Close()
+	}
+}

@@ -1,0 +1,415 @@
+package reproduce
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
+)
+
+// claimsName is the table of claims.
+const claimsName = "claims.csv"
+
+// The verdicts on a claim.
+const (
+	Reproduced    = "reproduced"     // true at every choice of the unknown inputs
+	Depends       = "depends"        // true at some
+	NotReproduced = "not reproduced" // true at none
+	Beyond        = "not a simulator's business"
+)
+
+// Answer is where a claim is true.
+type Answer struct {
+	Paper   string
+	Part    string // the experiment
+	Claim   Claim
+	Verdict string
+	Points  int // choices of the unknown inputs
+	True    int // of them at which the claim is true
+
+	inputs    []Unknown
+	at        []point // inputs of the points
+	values    [][]float64
+	truth     []bool
+	published []published
+}
+
+// answers judges the claims of an experiment by the points.
+func (e *Experiment) answers(paper string, points []point) (all []Answer) {
+	for i := range e.Claim {
+		a := Answer{Paper: paper, Part: e.Name, Claim: e.Claim[i], Points: len(points), inputs: e.Unknown, at: points, Verdict: Beyond}
+		if a.Claim.Beyond == "" {
+			a.judge(i)
+		} else {
+			a.Points = 0
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// judge sets the verdict on claim i of the experiment.
+func (a *Answer) judge(i int) {
+	for _, says := range a.Claim.Says {
+		p, err := readPublished(says)
+		if err != nil {
+			panic(err) // checked by readPaper
+		}
+		a.published = append(a.published, p)
+	}
+	for _, at := range a.at {
+		good := true
+		for k, v := range at.Values[i] {
+			good = good && a.published[k].holds(v)
+		}
+		if good {
+			a.True++
+		}
+		a.values, a.truth = append(a.values, at.Values[i]), append(a.truth, good)
+	}
+	switch a.True {
+	case 0:
+		a.Verdict = NotReproduced
+	case a.Points:
+		a.Verdict = Reproduced
+	default:
+		a.Verdict = Depends
+	}
+}
+
+// Says is what the paper prints.
+func (a *Answer) Says() string {
+	if len(a.Claim.Says) == 0 {
+		return "n/a"
+	}
+	if a.Claim.Unit == "" {
+		return strings.Join(a.Claim.Says, "; ")
+	}
+	return strings.Join(a.Claim.Says, "; ") + " " + a.Claim.Unit
+}
+
+// Simulated is the range of the measures over the points.
+func (a *Answer) Simulated() string {
+	var parts []string
+	for k := range a.published {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, v := range a.values {
+			if finite(v[k]) {
+				low, high = min(low, v[k]), max(high, v[k])
+			}
+		}
+		switch l, h := figures(low), figures(high); {
+		case low > high:
+			parts = append(parts, "none")
+		case l == h:
+			parts = append(parts, l)
+		default:
+			parts = append(parts, l+" to "+h)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// figures writes a number with four figures.
+func figures(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return text.Number(int64(math.Round(v)))
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+// Share is the part of the points at which the claim is true.
+func (a *Answer) Share() string {
+	if a.Points == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", a.True, a.Points)
+}
+
+// Area says for which values of the unknown inputs the claim is true, where it
+// depends on them.
+func (a *Answer) Area() string {
+	if a.Verdict != Depends {
+		return ""
+	}
+	var parts []string
+	for _, i := range a.byInfluence() {
+		u := &a.inputs[i]
+		inside, outside := a.inputRange(i, true), a.inputRange(i, false)
+		if inside == outside {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s %s (false at %s)", u.Name, inside, outside))
+		if len(parts) == 2 {
+			break
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// inputRange is the range of an input over the points at which the claim is true, or
+// false.
+func (a *Answer) inputRange(i int, truth bool) string {
+	var texts []string
+	var numbers []float64
+	for k := range a.at {
+		if a.truth[k] != truth {
+			continue
+		}
+		if v, ok := a.number(k, i); ok {
+			numbers = append(numbers, v)
+		} else if name := a.at[k].Inputs[i]; !slices.Contains(texts, name) {
+			texts = append(texts, name)
+		}
+	}
+	if len(numbers) > 0 {
+		low, high := figures(slices.Min(numbers)), figures(slices.Max(numbers))
+		if low == high {
+			return low
+		}
+		return low + " to " + high
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ", ")
+}
+
+// number is an input as a number, if it is one.
+func (a *Answer) number(k, input int) (float64, bool) {
+	v, err := strconv.ParseFloat(a.at[k].Inputs[input], 64)
+	return v, err == nil
+}
+
+// byInfluence lists the inputs, those first with whose ranks the measured value goes
+// most.
+func (a *Answer) byInfluence() (order []int) {
+	influence := make([]float64, len(a.inputs))
+	for i := range a.inputs {
+		order = append(order, i)
+		var x, y []float64
+		for k := range a.at {
+			if v, ok := a.number(k, i); ok && finite(a.values[k][0]) {
+				x, y = append(x, v), append(y, a.values[k][0])
+			}
+		}
+		if len(x) > 2 {
+			influence[i] = math.Abs(stat.Correlation(ranks(x), ranks(y), nil))
+		}
+		if math.IsNaN(influence[i]) {
+			influence[i] = 0
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(influence[b], influence[a]) })
+	return order
+}
+
+// ranks replaces numbers by their ranks; equal ones share the mean of theirs.
+func ranks(v []float64) []float64 {
+	sorted := slices.Sorted(slices.Values(v))
+	all := make([]float64, len(v))
+	for i, x := range v {
+		first, _ := slices.BinarySearch(sorted, x)
+		last := first
+		for last < len(sorted) && sorted[last] == x {
+			last++
+		}
+		all[i] = float64(first+last-1) / 2
+	}
+	return all
+}
+
+// Command repeats the part that answers the claim.
+func (a *Answer) Command() string {
+	return fmt.Sprintf("slotwave reproduce %s --figure %s", a.Paper, a.Part)
+}
+
+// Cause is why the claim does not hold, or why nothing is simulated.
+func (a *Answer) Cause() string {
+	if a.Verdict == Reproduced {
+		return ""
+	}
+	return cmp.Or(a.Claim.Beyond, a.Claim.Cause)
+}
+
+// charts draw where the claim is true: the value over the input with the most
+// influence, and the points over the two with the most.
+func (a *Answer) charts() (all []Chart) {
+	if a.Verdict != Depends && a.Verdict != NotReproduced {
+		return nil
+	}
+	var numbers []int
+	for _, i := range a.byInfluence() {
+		if _, ok := a.number(0, i); ok {
+			numbers = append(numbers, i)
+		}
+	}
+	if len(numbers) == 0 || a.Points < 3 {
+		return nil
+	}
+	name := text.Slug(a.Claim.ID)
+	value := Chart{Name: "value-" + name, Title: a.Claim.Text, X: a.inputs[numbers[0]].Name, Y: cmp.Or(a.Claim.Unit, "value")}
+	area := Chart{Name: "area-" + name, Title: a.Claim.Text, X: value.X}
+	if len(numbers) > 1 {
+		area.Y = a.inputs[numbers[1]].Name
+	}
+	for _, truth := range []bool{true, false} {
+		of := map[bool]string{true: "true", false: "false"}[truth]
+		v, p := ChartSeries{Name: "simulated, " + of, Hollow: !truth}, ChartSeries{Name: of, Hollow: !truth}
+		for k := range a.at {
+			if a.truth[k] != truth || !finite(a.values[k][0]) {
+				continue
+			}
+			x, _ := a.number(k, numbers[0])
+			v.X, v.Y = append(v.X, x), append(v.Y, a.values[k][0])
+			if len(numbers) > 1 {
+				y, _ := a.number(k, numbers[1])
+				p.X, p.Y = append(p.X, x), append(p.Y, y)
+			}
+		}
+		if len(v.X) > 0 {
+			value.Series, area.Series = append(value.Series, v), append(area.Series, p)
+		}
+	}
+	from, to := math.Inf(1), math.Inf(-1)
+	for k := range a.at {
+		x, _ := a.number(k, numbers[0])
+		from, to = min(from, x), max(to, x)
+	}
+	p := a.published[0]
+	for _, y := range slices.Compact([]float64{p.low, p.high}) {
+		value.Series = append(value.Series, ChartSeries{Name: "the paper: " + a.Claim.Says[0], X: []float64{from, to}, Y: []float64{y, y}, Line: true, Published: true})
+	}
+	all = append(all, value)
+	if len(numbers) > 1 && a.Verdict == Depends {
+		all = append(all, area)
+	}
+	return all
+}
+
+// Answers are those on the claims of one or several papers.
+type Answers []Answer
+
+// count writes how many claims have each verdict.
+func (all Answers) count(of func(*Answer) bool) (line []string) {
+	total := 0
+	for _, verdict := range []string{Reproduced, Depends, NotReproduced, Beyond} {
+		n := 0
+		for i := range all {
+			if of(&all[i]) && all[i].Verdict == verdict {
+				n++
+			}
+		}
+		total += n
+		line = append(line, strconv.Itoa(n))
+	}
+	return append(line, strconv.Itoa(total))
+}
+
+// papers lists the papers of the answers, in order.
+func (all Answers) papers() (names []string) {
+	for i := range all {
+		if !slices.Contains(names, all[i].Paper) {
+			names = append(names, all[i].Paper)
+		}
+	}
+	return names
+}
+
+// WriteText writes one line for each claim, and the number of claims by verdict.
+func (all Answers) WriteText(w io.Writer, colour bool) error {
+	t := text.NewWriter(w, colour)
+	t.Heading("Claims of papers")
+	for _, paper := range all.papers() {
+		t.Section(paper)
+		fmt.Fprintln(t, "claim\tthe paper says\tsimulated\ttrue at\tverdict")
+		for i := range all {
+			if a := &all[i]; a.Paper == paper {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", a.Claim.ID, a.Says(), a.Simulated(), a.Share(), a.Verdict)
+			}
+		}
+		t.Flush()
+	}
+	t.Section("Verdicts")
+	fmt.Fprintln(t, "paper\treproduced\tdepends\tnot reproduced\tno simulation\tclaims")
+	for _, paper := range all.papers() {
+		fmt.Fprintf(t, "%s\t%s\n", paper, strings.Join(all.count(func(a *Answer) bool { return a.Paper == paper }), "\t"))
+	}
+	fmt.Fprintf(t, "all\t%s\n", strings.Join(all.count(func(*Answer) bool { return true }), "\t"))
+	return t.Done()
+}
+
+// answerColumns names the columns of claims.csv, in order.
+var answerColumns = []string{"paper", "claim", "place", "text", "the paper says", "simulated", "points", "true", "verdict", "true where", "cause", "inputs not stated", "sources of their ranges", "command"}
+
+// cells of a row of claims.csv.
+func (a *Answer) cells() []string {
+	var names, sources []string
+	for i := range a.inputs {
+		u := &a.inputs[i]
+		names, sources = append(names, u.Name+" "+u.rangeText()), append(sources, u.Name+": "+u.Source)
+	}
+	points, good := "", ""
+	if a.Points > 0 {
+		points, good = strconv.Itoa(a.Points), strconv.Itoa(a.True)
+	} else {
+		names, sources = nil, nil
+	}
+	return []string{
+		a.Paper, a.Claim.ID, a.Claim.Place, a.Claim.Text, a.Says(), a.Simulated(), points, good, a.Verdict, a.Area(), a.Cause(),
+		strings.Join(names, "; "), strings.Join(sources, "; "), a.Command(),
+	}
+}
+
+// rangeText is the range of an unknown input.
+func (u *Unknown) rangeText() string {
+	if values, ok := u.Factor["values"].([]any); ok {
+		var texts []string
+		for _, v := range values {
+			texts = append(texts, fmt.Sprint(v))
+		}
+		return strings.Join(texts, ", ")
+	}
+	return fmt.Sprintf("%v to %v", u.Factor["from"], u.Factor["to"])
+}
+
+// Write writes claims.csv.
+func (all Answers) Write(d resultdir.Target) error {
+	w := resultdir.Writer{Dir: d}
+	w.Write(claimsName, all.WriteCSV)
+	return w.Err
+}
+
+// WriteCSV writes claims.csv.
+func (all Answers) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write(answerColumns)
+	for i := range all {
+		out.Write(all[i].cells())
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// WriteJSON writes the rows of claims.csv as one JSON object.
+func (all Answers) WriteJSON(w io.Writer) error {
+	rows := []map[string]string{}
+	for i := range all {
+		row := map[string]string{}
+		for k, cell := range all[i].cells() {
+			row[strings.ReplaceAll(answerColumns[k], " ", "_")] = cell
+		}
+		rows = append(rows, row)
+	}
+	return resultdir.WriteJSON(w, struct {
+		Schema string              `json:"schema"`
+		Claims []map[string]string `json:"claims"`
+	}{"slotwave/claims/1", rows})
+}
