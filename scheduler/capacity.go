@@ -100,7 +100,7 @@ const capPrefix = "mapred.capacity-scheduler."
 // readQueues reads the queues of capacity-scheduler.xml, or of the scenario.
 func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, error) {
 	b := &jobQueuesManager{byName: make(map[string]*capacityQueue)}
-	read := settings{conf: spec.Conf.For(r.Name)}
+	read := settingsIn(spec.Conf.For(r.Name))
 	b.poll = read.millis(capPrefix + "init-poll-interval")
 	names := strings.Split(spec.Conf.Text("mapred.queue.names"), ",")
 	if _, set := spec.Conf.Lookup("mapred.queue.names"); !set && len(spec.Queues) > 0 {
@@ -113,14 +113,14 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 	total := float32(0)
 	for _, name := range names {
 		name = strings.TrimSpace(name)
-		q := settings{conf: queueConf(spec, name)}
-		global := func(key string) int { return read.whole(capPrefix + "default-" + key) }
+		q := settingsIn(queueConf(spec, name))
+		global := func(key string) int { return read.Whole(capPrefix + "default-" + key) }
 		queue := &capacityQueue{
 			name:    name,
 			percent: float32(q.percent("capacity")), maxPercent: float32(q.percent("maximum-capacity")),
 			userMin:      q.int("minimum-user-limit-percent", global("minimum-user-limit-percent"), 1),
-			userFactor:   float32(q.float("user-limit-factor", read.number(capPrefix+"default-user-limit-factor"), 0)),
-			byPriority:   q.bool("supports-priority", read.truth(capPrefix+"default-supports-priority")),
+			userFactor:   float32(q.float("user-limit-factor", read.Number(capPrefix+"default-user-limit-factor"), 0)),
+			byPriority:   q.bool("supports-priority", read.Truth(capPrefix+"default-supports-priority")),
 			maxInitJobs:  q.int("maximum-initialized-jobs-per-user", global("maximum-initialized-jobs-per-user"), 1),
 			maxTasks:     q.int("maximum-initialized-active-tasks", global("maximum-active-tasks-per-queue"), 1),
 			maxUserTasks: q.int("maximum-initialized-active-tasks-per-user", global("maximum-active-tasks-per-user"), 1),
@@ -128,8 +128,8 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 			maxCapacity:  [2]int{-1, -1},
 			users:        make(map[string]*capacityUser),
 		}
-		if q.err != nil {
-			return nil, fmt.Errorf("queue %s: %w", name, q.err)
+		if q.Err != nil {
+			return nil, fmt.Errorf("queue %s: %w", name, q.Err)
 		}
 		if queue.userMin > 100 {
 			return nil, fmt.Errorf("queue %s: minimum-user-limit-percent = %d: want 1 to 100", name, queue.userMin)
@@ -148,8 +148,8 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 			b.byName[name] = queue
 		}
 	}
-	if read.err != nil {
-		return nil, read.err
+	if read.Err != nil {
+		return nil, read.Err
 	}
 	for _, q := range b.queues {
 		if q.percent < 0 {
@@ -168,7 +168,7 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 func (s *settings) percent(key string) float64 {
 	f := s.float(key, -1, -1)
 	if f > 100 || f < 0 && f != -1 {
-		s.note(fmt.Errorf("%s = %v: want 0 to 100", key, f))
+		s.Note(fmt.Errorf("%s = %v: want 0 to 100", key, f))
 	}
 	return f
 }

@@ -20,12 +20,12 @@ type capacity1 struct {
 }
 
 func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager) (*capacity1, error) {
-	read := settings{conf: spec.Conf}
+	read := settingsIn(spec.Conf)
 	s := &capacity1{
 		jobQueuesManager: base,
-		maxTasks:         read.whole(capPrefix + "maximum-tasks-per-heartbeat"),
-		afterOff:         read.whole(capPrefix + "maximum-tasks-after-offswitch"),
-		maxJobs:          read.whole(capPrefix + "maximum-system-jobs"),
+		maxTasks:         read.Whole(capPrefix + "maximum-tasks-per-heartbeat"),
+		afterOff:         read.Whole(capPrefix + "maximum-tasks-after-offswitch"),
+		maxJobs:          read.Whole(capPrefix + "maximum-system-jobs"),
 		fitsExactly:      r.CapacityFits,
 	}
 	// A job is skipped if asking it changes nothing: it has no task to launch and
@@ -34,7 +34,7 @@ func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager
 	base.asks = func(j *Job, k int) bool {
 		return j.SlotsPerTask[k] > 1 || !j.Spent[k] && (workload.Kind(k) == workload.Map || j.Wants[k])
 	}
-	return s, read.err
+	return s, read.Err
 }
 
 // submitted adds a job unless its queue is full.

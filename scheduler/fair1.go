@@ -121,15 +121,15 @@ func (b *booster) adjust(c *Cluster, j *Job, weight float64) float64 {
 
 func (s *settings) booster() *booster {
 	const key = "mapred.fairscheduler.weightadjuster"
-	name := s.conf.Text(key)
+	name := s.Conf.Text(key)
 	if name == "" {
 		return nil
 	}
 	if !strings.HasSuffix(name, "NewJobWeightBooster") {
-		s.note(fmt.Errorf("%s = %q: want org.apache.hadoop.mapred.NewJobWeightBooster", key, name))
+		s.Note(fmt.Errorf("%s = %q: want org.apache.hadoop.mapred.NewJobWeightBooster", key, name))
 	}
 	return &booster{
-		factor:   float64(float32(s.number("mapred.newjobweightbooster.factor"))),
+		factor:   float64(float32(s.Number("mapred.newjobweightbooster.factor"))),
 		duration: s.millis("mapred.newjobweightbooster.duration"),
 	}
 }
@@ -138,7 +138,7 @@ func (s *settings) booster() *booster {
 func (s *settings) weights(pools []model.Pool) {
 	for _, p := range pools {
 		if p.Weight < 0 || math.IsInf(p.Weight, 1) || math.IsNaN(p.Weight) {
-			s.note(fmt.Errorf("pool %s: weight = %v: want a number, 0 or more", p.Name, p.Weight))
+			s.Note(fmt.Errorf("pool %s: weight = %v: want a number, 0 or more", p.Name, p.Weight))
 		}
 	}
 }
@@ -151,18 +151,18 @@ var fair1Policy = named{
 }
 
 func newFair1(spec model.Scheduler, _ *model.Release) (Policy, error) {
-	read := settings{conf: spec.Conf}
+	read := settingsIn(spec.Conf)
 	f := &fair1{
-		assignMultiple: read.truth("mapred.fairscheduler.assignmultiple"),
-		sizeBased:      read.truth("mapred.fairscheduler.sizebasedweight"),
+		assignMultiple: read.Truth("mapred.fairscheduler.assignmultiple"),
+		sizeBased:      read.Truth("mapred.fairscheduler.sizebasedweight"),
 		poolIDs:        make(map[string]int32), userIDs: make(map[string]int32),
 		userDefault: read.int("userMaxJobsDefault", unlimitedJobs, 0),
 		boost:       read.booster(),
 		byRank:      newSorted(func(a, b *jobInfo) int { return byPriority(a.job, b.job) }),
 	}
 	read.weights(spec.Pools)
-	if read.err != nil {
-		return Policy{}, read.err
+	if read.Err != nil {
+		return Policy{}, read.Err
 	}
 	for i := range spec.Pools {
 		p := &spec.Pools[i]

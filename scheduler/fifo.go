@@ -33,13 +33,13 @@ var fifoPolicy = named{
 }
 
 func newFIFO(spec model.Scheduler, _ *model.Release) (Policy, error) {
-	read := settings{conf: spec.Conf}
-	pad := read.number("mapred.jobtracker.taskalloc.capacitypad")
+	read := settingsIn(spec.Conf)
+	pad := read.Number("mapred.jobtracker.taskalloc.capacitypad")
 	f := &fifo{pad: float32(pad), withReduces: newSorted(byPriority)}
 	for k := range f.launching {
 		f.launching[k] = newSorted(byPriority)
 	}
-	return Policy{Assign: f.assign, Updated: f.jobUpdated}, read.err
+	return Policy{Assign: f.assign, Updated: f.jobUpdated}, read.Err
 }
 
 // byPriority is JobQueueJobInProgressListener.FIFO_JOB_QUEUE_COMPARATOR.

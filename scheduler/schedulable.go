@@ -39,24 +39,24 @@ type fair2Conf struct {
 }
 
 func readFair2Conf(spec model.Scheduler, r *model.Release) (fair2Conf, error) {
-	read := settings{conf: spec.Conf.For("fair2")}
-	delay := read.whole("mapred.fairscheduler.locality.delay")
+	read := settingsIn(spec.Conf.For("fair2"))
+	delay := read.Whole("mapred.fairscheduler.locality.delay")
 	node := read.wholeOr("mapred.fairscheduler.locality.delay.node", delay)
 	rack := read.wholeOr("mapred.fairscheduler.locality.delay.rack", delay)
 	f := fair2Conf{
-		assignMultiple: read.truth("mapred.fairscheduler.assignmultiple"),
+		assignMultiple: read.Truth("mapred.fairscheduler.assignmultiple"),
 		caps: [2]int{
-			read.whole("mapred.fairscheduler.assignmultiple.maps"),
-			read.whole("mapred.fairscheduler.assignmultiple.reduces"),
+			read.Whole("mapred.fairscheduler.assignmultiple.maps"),
+			read.Whole("mapred.fairscheduler.assignmultiple.reduces"),
 		},
-		sizeBased:    read.truth("mapred.fairscheduler.sizebasedweight"),
-		maxDiff:      float64(float32(read.number("mapred.fairscheduler.load.max.diff"))),
+		sizeBased:    read.Truth("mapred.fairscheduler.sizebasedweight"),
+		maxDiff:      float64(float32(read.Number("mapred.fairscheduler.load.max.diff"))),
 		autoDelay:    delay == -1 && (node == -1 || rack == -1),
 		nodeDelay:    time.Duration(node) * time.Millisecond,
 		rackDelay:    time.Duration(rack) * time.Millisecond,
 		updateEvery:  read.millis("mapred.fairscheduler.update.interval"),
-		preempts:     read.truth("mapred.fairscheduler.preemption"),
-		onlyLogs:     read.truth("mapred.fairscheduler.preemption.only.log"),
+		preempts:     read.Truth("mapred.fairscheduler.preemption"),
+		onlyLogs:     read.Truth("mapred.fairscheduler.preemption.only.log"),
 		preemptEvery: read.millis("mapred.fairscheduler.preemption.interval"),
 		mode:         strings.ToLower(spec.Conf.String("defaultPoolSchedulingMode", "fair")),
 		minTimeout:   read.timeout("defaultMinSharePreemptionTimeout"),
@@ -73,7 +73,7 @@ func readFair2Conf(spec model.Scheduler, r *model.Release) (fair2Conf, error) {
 		f.limited = f.limited || spec.Pools[i].MaxRunningJobs != nil
 		f.weightless = f.weightless || spec.Pools[i].Weight == 0
 	}
-	return f, read.err
+	return f, read.Err
 }
 
 // poolSchedulable is Pool and PoolSchedulable. Arrays of two are by type of

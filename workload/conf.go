@@ -160,3 +160,37 @@ func HeapMB(opts string) int64 {
 	}
 	return heap >> 20
 }
+
+// ConfReader reads properties and keeps the first error.
+type ConfReader struct {
+	Conf Conf
+	Err  error
+}
+
+// Note keeps an error, unless there is one.
+func (r *ConfReader) Note(err error) {
+	if r.Err == nil {
+		r.Err = err
+	}
+}
+
+// Whole reads a property that is a whole number.
+func (r *ConfReader) Whole(key string) int {
+	n, err := r.Conf.Whole(key)
+	r.Note(err)
+	return n
+}
+
+// Number reads a property that is a finite number.
+func (r *ConfReader) Number(key string) float64 {
+	f, err := r.Conf.Number(key)
+	r.Note(err)
+	return f
+}
+
+// Truth reads a property that is true or false.
+func (r *ConfReader) Truth(key string) bool {
+	b, err := r.Conf.Truth(key)
+	r.Note(err)
+	return b
+}

@@ -50,10 +50,10 @@ type Job struct {
 	// After lists the jobs that must have ended before this one is submitted. Until it
 	// is, Submit counts from the end of the last of them, and Deadline from the
 	// submission of the first job of the chain.
-	After []string
-	Commits  bool          // recorded task times include the commit of the output
-	Init     time.Duration // when the JobTracker initialises it, if recorded; 0: the scheduler decides
-	Conf     Conf
+	After   []string
+	Commits bool          // recorded task times include the commit of the output
+	Init    time.Duration // when the JobTracker initialises it, if recorded; 0: the scheduler decides
+	Conf    Conf
 
 	Maps    MapTasks
 	Reduces ReduceTasks

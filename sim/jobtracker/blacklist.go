@@ -23,10 +23,10 @@ const (
 )
 
 func (b *blacklist) read(conf workload.Conf) error {
-	r := reader{conf: conf}
-	b.mayFail = r.whole("mapred.max.tracker.blacklists")
-	b.threshold = float64(float32(r.number("mapred.cluster.average.blacklist.threshold")))
-	return r.err
+	r := workload.ConfReader{Conf: conf}
+	b.mayFail = r.Whole("mapred.max.tracker.blacklists")
+	b.threshold = float64(float32(r.Number("mapred.cluster.average.blacklist.threshold")))
+	return r.Err
 }
 
 // addFault records that a job avoids a tracker.

@@ -20,36 +20,6 @@ type jobConf struct {
 	slotsPerTask       [2]int
 }
 
-// reader reads properties and keeps the first error.
-type reader struct {
-	conf workload.Conf
-	err  error
-}
-
-func (r *reader) whole(key string) int {
-	n, err := r.conf.Whole(key)
-	r.note(err)
-	return n
-}
-
-func (r *reader) number(key string) float64 {
-	f, err := r.conf.Number(key)
-	r.note(err)
-	return f
-}
-
-func (r *reader) truth(key string) bool {
-	b, err := r.conf.Truth(key)
-	r.note(err)
-	return b
-}
-
-func (r *reader) note(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
-
 // lastConf is the configuration that was read last. Most jobs have that of the job
 // before.
 type lastConf struct {
@@ -70,19 +40,19 @@ func (l *lastConf) of(conf workload.Conf, release string) (jobConf, error) {
 
 // readJobConf reads a job's configuration with the defaults of a release.
 func readJobConf(conf workload.Conf, release string) (jobConf, error) {
-	r := reader{conf: conf.For(release)}
+	r := workload.ConfReader{Conf: conf.For(release)}
 	c := jobConf{
-		slowstart:          r.number("mapred.reduce.slowstart.completed.maps"),
-		waitFactor:         r.number("mapreduce.job.locality.wait.factor"),
-		maxTrackerFailures: r.whole("mapred.max.tracker.failures"),
+		slowstart:          r.Number("mapred.reduce.slowstart.completed.maps"),
+		waitFactor:         r.Number("mapreduce.job.locality.wait.factor"),
+		maxTrackerFailures: r.Whole("mapred.max.tracker.failures"),
 	}
 	for k, name := range [...]string{"map", "reduce"} {
-		c.speculates[k] = r.truth("mapred." + name + ".tasks.speculative.execution")
-		c.maxAttempts[k] = r.whole("mapred." + name + ".max.attempts")
-		c.failuresPercent[k] = r.whole("mapred.max." + name + ".failures.percent")
-		c.memoryMB[k] = r.whole("mapred.job." + name + ".memory.mb")
+		c.speculates[k] = r.Truth("mapred." + name + ".tasks.speculative.execution")
+		c.maxAttempts[k] = r.Whole("mapred." + name + ".max.attempts")
+		c.failuresPercent[k] = r.Whole("mapred.max." + name + ".failures.percent")
+		c.memoryMB[k] = r.Whole("mapred.job." + name + ".memory.mb")
 	}
-	return c, r.err
+	return c, r.Err
 }
 
 // memory returns how many slots a task holds. It is more than one only under
@@ -94,18 +64,18 @@ type memory struct {
 
 // memoryUnder returns the limits that a scheduler heeds.
 func memoryUnder(s model.Scheduler, release *model.Release, conf workload.Conf) (m memory, err error) {
-	r := reader{conf: conf}
+	r := workload.ConfReader{Conf: conf}
 	if !release.WideTasks || s.Name != "capacity" {
 		return m, nil
 	}
 	for k, name := range [...]string{"map", "reduce"} {
-		m.slot[k] = r.whole("mapred.cluster." + name + ".memory.mb")
-		m.most[k] = r.whole("mapred.cluster.max." + name + ".memory.mb")
+		m.slot[k] = r.Whole("mapred.cluster." + name + ".memory.mb")
+		m.most[k] = r.Whole("mapred.cluster.max." + name + ".memory.mb")
 	}
 	if min(m.slot[0], m.slot[1], m.most[0], m.most[1]) < 0 {
 		m = memory{}
 	}
-	return m, r.err
+	return m, r.Err
 }
 
 func (m *memory) slotsPerTask(c *jobConf) ([2]int, error) {

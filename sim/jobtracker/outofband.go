@@ -16,11 +16,11 @@ type outOfBand struct {
 }
 
 func (o *outOfBand) read(conf workload.Conf, release *model.Release) error {
-	r := reader{conf: conf}
-	on := r.truth("mapreduce.tasktracker.outofband.heartbeat")
-	o.damper = int64(r.whole("mapreduce.tasktracker.outofband.heartbeat.damper"))
+	r := workload.ConfReader{Conf: conf}
+	on := r.Truth("mapreduce.tasktracker.outofband.heartbeat")
+	o.damper = int64(r.Whole("mapreduce.tasktracker.outofband.heartbeat.damper"))
 	o.on = on && release.OutOfBand
-	return r.err
+	return r.Err
 }
 
 // beat returns the next heartbeat of a tracker if the changes since its last
