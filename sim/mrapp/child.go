@@ -1,7 +1,7 @@
 package mrapp
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/execute"
@@ -25,7 +25,7 @@ type child struct {
 // time that a process takes to start.
 func (a *AppMaster) launch(t *attempt) {
 	k := t.container
-	k.What = fmt.Sprintf("%.1s%d_%d", t.task.kind, t.task.index, a.attemptNumber(t))
+	k.What = t.task.kind.String()[:1] + strconv.Itoa(int(t.task.index)) + "_" + strconv.Itoa(int(a.attemptNumber(t)))
 	if !a.master.Launch(k) {
 		t.child.silent = true
 		return
