@@ -31,6 +31,7 @@ type allocator struct {
 	lastEnded   int  // tasks that had ended at the last heartbeat
 	recalculate bool // something has changed since
 	started     bool // slowstart has been reached
+	disordered  bool // maps do not wait in the order of their requests
 }
 
 // runningOf returns the list of the attempts that hold containers.
@@ -269,6 +270,8 @@ func (a *AppMaster) refile(c *yarn.Container) {
 		q := t.queued
 		q.remove(t)
 		q.push(t)
+	} else {
+		a.disordered = true
 	}
 	a.requests.add(&t.request)
 }
@@ -514,15 +517,21 @@ func (a *AppMaster) preemptIfNeeded() bool {
 }
 
 // hanging counts the maps that have waited for longer than a delay
-// (getNumHangingRequests).
+// (getNumHangingRequests), as far as it matters to preempt. Maps wait in the order of
+// their requests, unless one on a blacklisted node was made anew in its place.
 func (a *AppMaster) hanging(delay engine.Time) int {
 	if delay <= 0 {
 		return a.maps.len
 	}
-	n := 0
-	for t := a.maps.first; t != nil; t = t.after {
+	n, most := 0, 1
+	if a.runningReduces.len > 0 {
+		most = a.maps.len
+	}
+	for t := a.maps.first; t != nil && n < most; t = t.after {
 		if a.master.Now()-t.asked > delay {
 			n++
+		} else if !a.disordered {
+			break
 		}
 	}
 	return n
