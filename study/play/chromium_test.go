@@ -13,12 +13,12 @@ import (
 // idle waits until the page has answered all changes and has painted.
 const idle = "document.documentElement.dataset.state === 'idle'"
 
-// shown opens a page of two-jobs and returns a function that does something there, waits,
-// and returns the value of an expression.
-func shown(t *testing.T, name, fragment string) (*chromium.Browser, func(action, value string) any) {
+// shown opens the page of a scenario and returns a function that does something there,
+// waits, and returns the value of an expression.
+func shown(t *testing.T, scenario, fragment string) (*chromium.Browser, func(action, value string) any) {
 	t.Helper()
 	b := chromium.New(t)
-	t.Logf("first picture after %.0f ms", b.Open(name+fragment))
+	t.Logf("first picture after %.0f ms", b.Open(write(t, open(t, scenario))+fragment))
 	b.Until(idle)
 	return b, func(action, value string) any {
 		t.Helper()
@@ -35,7 +35,7 @@ func set(key, value string) string {
 
 // The page has the attempts of the program, byte for byte.
 func TestSameAttemptsInChromium(t *testing.T) {
-	b, _ := shown(t, write(t, open(t, "two-jobs")), "")
+	b, _ := shown(t, "two-jobs", "")
 	compare(t, 47, func(name string, set []string, seed uint64) string {
 		request, err := json.Marshal(map[string]any{"name": name, "set": set, "seed": seed})
 		if err != nil {
@@ -49,8 +49,7 @@ func TestSameAttemptsInChromium(t *testing.T) {
 // What a reader does: change a setting, compare two, choose a bar and a job, copy the
 // link and open it.
 func TestWalkInChromium(t *testing.T) {
-	name := write(t, open(t, "two-jobs"))
-	b, do := shown(t, name, "")
+	b, do := shown(t, "two-jobs", "")
 	const status, hash = "document.querySelector('#status').textContent.split(' · simulated')[0]", "decodeURIComponent(location.hash)"
 	for _, c := range [][3]string{
 		{"", status, "makespan 2 min 21 s, mean job 2 min 06 s, 54 attempts, 100 % of maps node-local"},
@@ -75,7 +74,7 @@ func TestWalkInChromium(t *testing.T) {
 	// The link is the experiment.
 	link, texts := b.Eval("location.hash").(string), "[...document.querySelectorAll('#status, #difference li, #ledger td, #explained p')].map(e => e.textContent.split(' · simulated')[0]).join('|')"
 	want := b.Eval(texts)
-	if _, do := shown(t, name, link); do("", texts) != want {
+	if _, do := shown(t, "two-jobs", link); do("", texts) != want {
 		t.Errorf("the link shows %v, want %v", do("", texts), want)
 	}
 }
@@ -83,7 +82,7 @@ func TestWalkInChromium(t *testing.T) {
 // With the keyboard alone a reader comes to the controls, the picture and the jobs, and
 // the focus is never lost.
 func TestKeyboardInChromium(t *testing.T) {
-	b, do := shown(t, write(t, open(t, "two-jobs")), "")
+	b, do := shown(t, "two-jobs", "")
 	press := func(key string, code int) {
 		for _, kind := range []string{"keyDown", "keyUp"} {
 			b.Call("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": map[string]string{"Enter": "\r"}[key]})
@@ -120,7 +119,7 @@ func TestKeyboardInChromium(t *testing.T) {
 
 // Files that are dropped on the page are read as the program reads them.
 func TestDroppedInChromium(t *testing.T) {
-	b, do := shown(t, write(t, open(t, "two-jobs")), "")
+	b, do := shown(t, "two-jobs", "")
 	drop := func(name, text string) string {
 		return fmt.Sprintf("{ const d = new DataTransfer(); d.items.add(new File([%q], %q)); dispatchEvent(new DragEvent('drop', { dataTransfer: d, bubbles: true })); await new Promise(r => setTimeout(r, 100)) }", text, name)
 	}
@@ -139,7 +138,7 @@ func TestDroppedInChromium(t *testing.T) {
 	if got := do(set("cluster.nodes", "5"), "pics[0].v.Nodes.length"); got != 5.0 {
 		t.Errorf("the replay has %v nodes, want 5", got)
 	}
-	if _, do := shown(t, write(t, open(t, "two-jobs")), link); do("", "document.querySelector('#about').textContent") != "dropped <b>" {
+	if _, do := shown(t, "two-jobs", link); do("", "document.querySelector('#about').textContent") != "dropped <b>" {
 		t.Error("the link does not hold the text of the scenario")
 	}
 }
@@ -147,7 +146,7 @@ func TestDroppedInChromium(t *testing.T) {
 // The page in windows from 390 to 1,920 pixels, in the light and in the dark: nothing is
 // wider than the window.
 func TestWindowsInChromium(t *testing.T) {
-	b, do := shown(t, write(t, open(t, "two-jobs")), "#s=two-jobs&a=conf.mapred.reduce.slowstart.completed.maps=0.9&b=cluster.nodes=5&two=1&job=short&bar=0,map,3,0,short")
+	b, do := shown(t, "two-jobs", "#s=two-jobs&a=conf.mapred.reduce.slowstart.completed.maps=0.9&b=cluster.nodes=5&two=1&job=short&bar=0,map,3,0,short")
 	for _, dark := range []string{"light", "dark"} {
 		b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": dark}}})
 		for _, width := range []int{390, 768, 1024, 1500, 1920} {
@@ -163,7 +162,7 @@ func TestWindowsInChromium(t *testing.T) {
 // How long a change takes. The log has the times: a test does not judge them.
 func TestTimesInChromium(t *testing.T) {
 	for name, key := range map[string]string{"two-jobs": "cluster.heartbeat", "delay-scheduling": "cluster.heartbeat", "fb2009": "cluster.heartbeat"} {
-		b, do := shown(t, write(t, open(t, name)), "")
+		b, do := shown(t, name, "")
 		var times []any
 		for _, v := range []string{"4s", "5s", "6s", "7s", "8s"} {
 			times = append(times, do("globalThis.began = performance.now();"+set(key, v), "`${Math.round(pics[0].took)} ms in the worker, ${pics[0].v.Attempts} attempts`"))
