@@ -140,9 +140,11 @@ func (as *assignments) interval(usual time.Duration) time.Duration {
 			longest = at
 		}
 	}
-	needs := few
-	if _, share := first.agreement(usual); share >= near*best {
-		needs = many
+	needs := many
+	if usual > 0 {
+		if _, share := first.agreement(usual); share < near*best {
+			needs = few
+		}
 	}
 	if first.multiples(longest) < needs {
 		return usual

@@ -690,7 +690,7 @@ func (c *RunCalibration) take() {
 	for i := range c.keys {
 		f := &c.keys[i]
 		inFile := (f.key != "overlap" || m.Overlap) && (f.key != "page_cache" || m.PageCache) && (f.key != "dirty" || m.Dirty > 0)
-		if f.told() != determined && inFile {
+		if f.told() != scenarios.Determined && inFile {
 			m.Assumed = append(m.Assumed, fmt.Sprintf("%s: %s by the record, %s", f.key, f.told(), f.interval()))
 		}
 	}
@@ -923,21 +923,14 @@ type foundKey struct {
 	error, spread    float64 // standard deviations of the logarithm, over the alternatives and before
 }
 
-// What a record tells of a key.
-const (
-	determined = "determined"
-	bounded    = "bounded"
-	notTold    = "not told"
-)
-
 func (f *foundKey) told() string {
 	switch {
 	case f.error <= 0.1:
-		return determined
+		return scenarios.Determined
 	case f.error < 0.7*f.spread:
-		return bounded
+		return scenarios.Bounded
 	}
-	return notTold
+	return scenarios.NotTold
 }
 
 func (f *foundKey) interval() string { return f.text(f.low) + " to " + f.text(f.high) }

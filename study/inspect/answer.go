@@ -9,6 +9,7 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/scenarios"
 )
 
 // inspectionSchema is the first field of every inspection of this shape.
@@ -35,6 +36,7 @@ type Inspection struct {
 	Locality  RecordedLocality `json:"locality"`
 	Still     []StoodStill     `json:"stood_still"`
 	Speeds    []recordedSpeed  `json:"speeds,omitempty"`
+	Tells     []scenarios.Fact `json:"tells"` // of the cluster
 	Missing   []MissingFact    `json:"missing"`
 	Warnings  []string         `json:"warnings"`
 	Problems  int              `json:"problems"` // lines or files that could not be read
@@ -195,6 +197,12 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 	s.names(t)
 	s.still(t)
 	s.speeds(t)
+	t.Section("What the record tells of its cluster")
+	fmt.Fprintln(t, "key\ttold\tvalue\tfrom")
+	for _, f := range s.Tells {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Key, f.Told, text.Escape(f.Value), f.Why)
+	}
+	t.Flush()
 	if len(s.Missing) > 0 {
 		t.Section("Not recorded")
 		for _, m := range s.Missing {

@@ -60,6 +60,7 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 		}
 	}
 	in.missing()
+	s.Tells = scenarios.FactsOf(h)
 	if note := h.AtOnce(); note != "" {
 		s.Warnings = append(s.Warnings, note)
 	}
