@@ -355,6 +355,34 @@ func TestPreemption(t *testing.T) {
 	}
 }
 
+// An application that has reserved as much as it asks for takes another node only by
+// giving the reservation up; without that rule the other node is passed over.
+func TestReservationIsGivenUp(t *testing.T) {
+	for _, look := range []string{"true", "false"} {
+		d := capacityDesk(t, 2, mib(8192, 8), map[string]string{
+			"reservations-continue-look-all-nodes": look, "maximum-am-resource-percent": "1", "root.default.user-limit-factor": "10",
+		})
+		z := d.start("z", "default", "u")
+		x := d.start("x", "default", "u")
+		d.ask(z, 20, mib(1024, 1), 5)
+		for range 6 {
+			d.beat(d.nodes[0])
+		}
+		d.ask(x, 20, mib(4096, 1), 1)
+		d.beat(d.nodes[0])
+		if d.nodes[0].reserved == nil {
+			t.Fatal("no reservation")
+		}
+		d.heard = nil
+		d.beat(d.nodes[1])
+		got, wanted := strings.Join(d.heard, ", "), ""
+		if look == "true" {
+			wanted = "allocated x/3 n1, finished -999 false x/2 n0"
+		}
+		want(t, "looking at all nodes "+look, got, wanted)
+	}
+}
+
 // Where cores count, a queue is offered its part of each: b waits for 11 GiB and 41 cores,
 // so 41 containers of a core go.
 func TestPreemptionForCores(t *testing.T) {

@@ -276,3 +276,21 @@ func TestAgenda(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// A given container goes to the waiting task whose data is nearest: on the node, else in
+// its rack, else the first.
+func TestContainersGoToNearData(t *testing.T) {
+	rackOf := func(host string) string { return map[string]string{"c000": "/a", "c001": "/b", "c002": "/b"}[host] }
+	w := waitingTasks{asked: make([]int32, 3), atHost: map[string]*taskQueue{}, atRack: map[string]*taskQueue{}}
+	for i, host := range []string{"c000", "c001", "c002"} {
+		w.add(i, []string{host}, rackOf)
+	}
+	best := func(host string) [2]int {
+		task, near := w.best(host, rackOf)
+		w.take(task)
+		return [2]int{task, near}
+	}
+	want(t, "on its node", best("c002"), [2]int{2, 0})
+	want(t, "in its rack", best("c002"), [2]int{1, 1})
+	want(t, "elsewhere", best("c002"), [2]int{0, 2})
+}
