@@ -383,6 +383,37 @@ func TestReservationIsGivenUp(t *testing.T) {
 	}
 }
 
+// A container that may not leave its host is given there alone, and offers of other nodes
+// do not count as missed.
+func TestStrictLocality(t *testing.T) {
+	for name, d := range map[string]*desk{
+		"capacity": capacityDesk(t, 2, mib(8192, 8), map[string]string{"node-locality-delay": "-1"}), "fair": fairDesk(t, 2, mib(8192, 8), nil, queues(queue("default"))),
+	} {
+		queue := map[string]string{"capacity": "default", "fair": "root.default"}[name]
+		a := d.start("a", queue, "u")
+		rack := d.place("/default-rack")
+		d.s.Update(a, []Ask{
+			{Priority: 20, Place: d.place("c000"), Size: mib(1024, 1), Count: 1}, {Priority: 20, Place: rack, Size: mib(1024, 1), Count: 1, Strict: true},
+			{Priority: 20, Size: mib(1024, 1), Count: 1, Strict: true},
+		}, nil, nil, nil)
+		d.pass()
+		for range 3 {
+			want(t, name+": elsewhere", d.beat(d.nodes[1]), 0)
+		}
+		want(t, name+": missed", a.chances[20], 0)
+		want(t, name+": on its host", d.beat(d.nodes[0]), 1)
+		d.s.Update(a, []Ask{
+			{Priority: 10, Place: rack, Size: mib(1024, 1), Count: 1}, {Priority: 10, Size: mib(1024, 1), Count: 1, Strict: true},
+		}, nil, nil, nil)
+		d.pass()
+		given := 0
+		for range 4 {
+			given += d.beat(d.nodes[1])
+		}
+		want(t, name+": in its rack", given, 1)
+	}
+}
+
 // Where cores count, a queue is offered its part of each: b waits for 11 GiB and 41 cores,
 // so 41 containers of a core go.
 func TestPreemptionForCores(t *testing.T) {
