@@ -1,6 +1,9 @@
 package yarn
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func newRequests() *requests {
 	return &requests{cluster: new(cluster), tables: make(map[Priority]*table)}
@@ -72,4 +75,37 @@ func TestHashSlots(t *testing.T) {
 		want(t, "ConcurrentHashMap", concurrentSlots(0, c[0]), c[2])
 	}
 	want(t, "never shrinks", hashSlots(64, 1), 64)
+}
+
+// Every resource has to have room for a request.
+func TestAvailable(t *testing.T) {
+	for _, c := range []struct {
+		free   Resource
+		memory int64 // requests of 1 GiB and 2 cores that fit by memory, and by both
+		both   int64
+	}{{mib(1023, 9), 0, 0}, {mib(4096, 9), 4, 4}, {mib(4096, 5), 4, 2}, {mib(4096, 1), 4, 0}} {
+		want(t, "memory", memoryOnly{}.available(c.free, mib(1024, 2)), c.memory)
+		want(t, "both", dominant{}.available(c.free, mib(1024, 2)), c.both)
+	}
+}
+
+// What an ask of preemption covers counts once: Any only if it comes first, a rack unless a
+// node in it came before, a node unless its rack did.
+func TestVisitedAsks(t *testing.T) {
+	d := fairDesk(t, 2, mib(8192, 8), nil, queues(queue("a")))
+	s, node, rack := d.s.(*fair), d.place("c000"), d.place("/default-rack")
+	for _, c := range []struct {
+		places []Place
+		want   []bool
+	}{
+		{[]Place{Any, node, rack}, []bool{true, false, false}},
+		{[]Place{node, Any, rack}, []bool{true, false, false}},
+		{[]Place{rack, Any, node}, []bool{true, false, false}},
+		{[]Place{d.place("nowhere"), node, d.place("c001")}, []bool{false, true, true}},
+	} {
+		v := visited{racks: make(map[Place]bool), ofNodes: make(map[Place]bool)}
+		for i, p := range c.places {
+			want(t, fmt.Sprint(c.places, i), v.visit(s, p), c.want[i])
+		}
+	}
 }
