@@ -264,11 +264,12 @@ func sharesInTime(t *testing.T, out, scenario string, sets []string, limit float
 
 // leastNodes returns the least number of nodes that is enough, or 0.
 func leastNodes(enough func(int) bool) int {
-	few, many := 1, 2 // few is not enough
+	few, many := 0, 1 // few is not enough
 	for !enough(many) {
-		if few, many = many, many*2; many > mostNodes {
+		if few = many; few == mostNodes {
 			return 0
 		}
+		many = min(2*many, mostNodes)
 	}
 	for many-few > 1 {
 		if middle := (few + many) / 2; enough(middle) {

@@ -194,7 +194,7 @@ func Facts(machines []*model.WhatIf, answers [][]float64, parts []float64) (fact
 	}
 	slices.SortStableFunc(facts, func(a, b Fact) int { return cmp.Compare(a.Left, b.Left) })
 	slices.Sort(none)
-	return facts, none
+	return text.Listed(facts), text.Listed(none)
 }
 
 // codecOf names the codec of the map outputs of a record, or the one that Hadoop takes.
