@@ -63,10 +63,13 @@ func (s *jsonScanner) pass(p []byte) (n int, err error) {
 	}
 	s.line() // forgets the ends of the lines before the present token
 	n, err = s.in.Read(p)
-	for i, c := range p[:n] {
-		if c == '\n' {
-			s.ends = append(s.ends, s.passed+int64(i))
+	for i := 0; ; i++ {
+		next := bytes.IndexByte(p[i:n], '\n')
+		if next < 0 {
+			break
 		}
+		i += next
+		s.ends = append(s.ends, s.passed+int64(i))
 	}
 	s.passed += int64(n)
 	if err != nil && err != io.EOF {
