@@ -47,6 +47,7 @@ var parts = map[string][]string{
 	"sort":    append(names(sortSpill, mergeTime, waitsForSpill, workTime), onCPU, onDisk),
 	"shuffle": append(names(shuffleTime, waitsForFetch, waitsForMemory, mergeTime), onNetwork),
 	"write":   append(names(writeTime, commitTime), onDisk, onNetwork),
+	"disk":    append(names(readTime, sortSpill, mergeTime, writeTime), onDisk),
 	"network": append(names(readTime, shuffleTime, writeTime, localityTime), onNetwork),
 	"lost":    names(lostAttempts, queueTime, betweenAttempts, slotHeld),
 }
@@ -428,6 +429,18 @@ func sizes(q *model.WhatIf) []lever {
 				return nil
 			})
 		}})
+		list = append(list, lever{key: "cluster.disks", acts: "disk", about: "number of disks", stepWeight: weightRate, step: func(steps int) *Change {
+			if steps < 1 {
+				return nil
+			}
+			times := 1 << steps
+			return edited("cluster.disks", fmt.Sprintf("%d times as many disks", times), func(q *model.WhatIf) error {
+				for i := range q.Cluster.Machines {
+					q.Cluster.Machines[i].Disks = slices.Repeat(q.Cluster.Machines[i].Disks, times)
+				}
+				return nil
+			})
+		}})
 	}
 	return append(list, reducesLever(), splitsLever())
 }
@@ -456,7 +469,7 @@ func reducesLever() lever {
 // splitsLever joins splits, and divides them.
 func splitsLever() lever {
 	const key = "dfs.block.size"
-	return lever{key: key, acts: "start map launch sort", about: "size of the splits", stepWeight: weightLimit, step: func(steps int) *Change {
+	return lever{key: key, acts: "start map launch sort", about: "size of the splits", stepWeight: weightSet, step: func(steps int) *Change {
 		text, factor, edit := "%d splits combined into one", 2*steps, joinSplits
 		if steps < 0 {
 			text, factor, edit = "%d splits in place of each", -2*steps, divideSplits

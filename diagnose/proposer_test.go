@@ -85,6 +85,10 @@ func TestLevers(t *testing.T) {
 	if err != nil || free.Scheduler.Pools[0].MaxMaps != nil || q.Scheduler.Pools[0].MaxMaps == nil {
 		t.Errorf("without the limit of the pool: %+v, %v", free.Scheduler, err)
 	}
+	divided, err := find("dfs.block.size").step(-1).Edit(q)
+	if m := divided.Jobs[0].Maps; err != nil || m.Count != 36 || q.Jobs[0].Maps.Count != 9 {
+		t.Errorf("4 splits in place of each: %+v, %v", m, err)
+	}
 	slots := find("cluster.map_slots")
 	if _, err := slots.step(2).Edit(q); err != nil { // 16 heaps of 1.4 GB
 		t.Error(err)

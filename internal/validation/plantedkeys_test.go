@@ -299,6 +299,8 @@ func (j *keyJudge) named(f *diagnose.Finding) bool {
 		return strings.Contains(text, "map slots")
 	case "cluster.reduce_slots", "mapred.tasktracker.reduce.tasks.maximum":
 		return strings.Contains(text, "reduce slots")
+	case "cluster.disks":
+		return strings.Contains(text, "as many disks")
 	case "scheduler.name":
 		return strings.HasPrefix(text, "scheduler ")
 	case "network.nic_mb":
