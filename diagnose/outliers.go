@@ -9,7 +9,6 @@ import (
 
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // normalMAD converts a median absolute deviation to a standard deviation for
@@ -181,54 +180,6 @@ func clip(tasks []stageSlot, order []int, saved []float64) (gains []float64, end
 		}
 	}
 	return gains, end
-}
-
-// chanceLonger is the chance that, in a random order of all values, as many pairs
-// have the value of a above that of b as in this one (Mann and Whitney's test).
-// Equal values count as not above.
-func chanceLonger(a, b []float64) float64 {
-	n, m := len(a), len(b)
-	above := 0
-	for _, x := range a {
-		for _, y := range b {
-			if x > y {
-				above++
-			}
-		}
-	}
-	const mostExact = 400 // pairs up to which all orders are counted
-	if n*m > mostExact {
-		pairs := float64(n * m)
-		sd := math.Sqrt(pairs * float64(n+m+1) / 12)
-		return distuv.UnitNormal.Survival((float64(above) - 0.5 - pairs/2) / sd)
-	}
-	// orders[j][u] are the orders of the first values of a and j of b with u pairs.
-	orders := make([][]float64, m+1)
-	for j := range orders {
-		orders[j] = make([]float64, n*m+1)
-		orders[j][0] = 1
-	}
-	for range n {
-		for j := range m {
-			next := orders[j+1]
-			for u := n * m; u >= 0; u-- { // the largest value is one of a, above j+1 of b, or one of b
-				if u > j {
-					next[u] = next[u-j-1]
-				} else {
-					next[u] = 0
-				}
-				next[u] += orders[j][u]
-			}
-		}
-	}
-	sum, whole := 0.0, 0.0
-	for u, count := range orders[m] {
-		whole += count
-		if u >= above {
-			sum += count
-		}
-	}
-	return sum / whole
 }
 
 // median returns the median of v without reordering v.
