@@ -53,6 +53,8 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 	c.Machines = m.machines
 	if len(t.problems) == 0 {
 		m.readLoads(t.table, &c)
+	} else {
+		t.ask("load") // it names nodes, which a problem may have left out
 	}
 	for i, text := range t.texts("phases") {
 		d, ok := asDuration(text)

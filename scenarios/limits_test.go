@@ -33,6 +33,17 @@ func TestAssumedSlots(t *testing.T) {
 	}
 }
 
+// A load names a node. If a group of nodes is faulty, the load is neither checked nor
+// reported as unknown.
+func TestLoadBesideFaultyGroup(t *testing.T) {
+	const text = "[[cluster.group]]\nmap_slots = \"x\"\n[[cluster.load]]\nnode = \"node1\"\nshare = 0.3\n[[job]]\nmaps = 1\nmap_ms = 1\n"
+	file := &File{name: "s.toml", slug: "s", data: []byte(text), folder: t.TempDir(), traces: map[string]*openedTrace{}, parsed: new(parsed)}
+	const want = "s.toml:2: cluster.group[0].map_slots: \"x\": want a whole number from 0 to 100000"
+	if _, err := file.Scenario(1); err == nil || err.Error() != want {
+		t.Errorf("got %v: want %s", err, want)
+	}
+}
+
 // Pictures of many runs would take longer than the runs.
 func TestPlotsOfManyRuns(t *testing.T) {
 	const job = "[[job]]\nmaps = 1\nmap_ms = 1\n[cluster]\nnodes = 1\n[vary]\n\"job.0.maps\" = "
