@@ -11,7 +11,7 @@ import (
 // Cause is one cause of time in a cluster that a model may leave out.
 type Cause uint8
 
-// The causes, in the order in which Without switches them off one after another.
+// The causes.
 const (
 	Contention   Cause = iota // tasks share devices
 	Protocol                  // heartbeats, start-up, set-up, commit, remote splits
@@ -27,6 +27,20 @@ var causeNames = [NumCauses]string{
 }
 
 func (c Cause) String() string { return causeNames[c] }
+
+// Causes returns the causes in the order in which they are switched off one after
+// another. Heartbeats notice that a node has died, so the deaths of nodes, which
+// are among the stragglers, go before the protocol.
+func Causes(q *model.WhatIf) []Cause {
+	if nodesDie(q) {
+		return []Cause{Contention, Stragglers, Protocol, Overlap, Slowstart, Quantisation}
+	}
+	return []Cause{Contention, Protocol, Stragglers, Overlap, Slowstart, Quantisation}
+}
+
+func nodesDie(q *model.WhatIf) bool {
+	return slices.ContainsFunc(q.Cluster.Nodes, func(n model.Node) bool { return n.Dies > 0 })
+}
 
 // maxPieces bounds the tasks into which Without divides a workload.
 const maxPieces = 300_000

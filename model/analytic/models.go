@@ -27,11 +27,11 @@ type Model struct {
 }
 
 // AccountsFor reports whether the model accounts for a cause of time in the
-// question. No model accounts for random draws of a simulation.
+// question. No model accounts for random draws of a simulation, or for nodes that die.
 func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
 	return slices.Contains(m.Accounts, c) &&
 		(c != Protocol || len(q.Jobs) == 1) &&
-		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return isRandom(&j) }))
+		(c != Stragglers || !nodesDie(q) && !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return isRandom(&j) }))
 }
 
 // Inputs are what models know that is not part of the question.

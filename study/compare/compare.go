@@ -215,7 +215,7 @@ func attribute(worlds []replicatedWorld, by *analytic.Model, simulated time.Dura
 		q := worlds[i].question
 		now := worlds[i].answers[0]
 		off, world, n := uint(0), *q, 0
-		for c := range analytic.NumCauses {
+		for _, c := range analytic.Causes(q) {
 			if by.AccountsFor(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
 				continue
 			}

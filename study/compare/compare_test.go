@@ -65,6 +65,25 @@ func TestAttributeSharesSimulations(t *testing.T) {
 	}
 }
 
+// Without heartbeats the death of a node would not be noticed: the gap of each model
+// is split all the same, and no model counts deaths as its own.
+func TestAttributeWithDeadNode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "dies.toml")
+	const text = "[[cluster.group]]\ncount = 4\n[[cluster.group]]\ndies = \"30s\"\n[[job]]\nmaps = 16\nmap_ms = 1000\n"
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Compare([]string{path}, Options{Causes: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range c.Answers.List[1:] {
+		if x.Err == nil && !slices.ContainsFunc(x.Gap, func(g results.GapPart) bool { return g.Cause == analytic.Stragglers.String() }) {
+			t.Errorf("%s: %v: want a part of %s", x.Prediction.Model, x.Gap, analytic.Stragglers)
+		}
+	}
+}
+
 // A simulated phase belongs to that of the model before it, times count over the waves
 // of the tasks, and the JVM and the commit are left out.
 func TestPhaseGaps(t *testing.T) {
