@@ -9,7 +9,8 @@ import (
 
 const (
 	maxRounds = 500
-	tolerance = 1e-12
+	tolerance = 1e-12 // of a coefficient
+	rounding  = 1e-14 // of the line's largest term, which a smaller coefficient cannot beat
 
 	// Rounds alternate with extrapolations: near the solution the steps shrink
 	// by a constant factor, at times too slowly for maxRounds.
@@ -189,9 +190,10 @@ func (r *reweighting) solve() (err error) {
 	return err
 }
 
-// run reweights with one weight function until the line is still.
+// run reweights with one weight function until the line is as near its fixed
+// point as tolerance says.
 func (r *reweighting) run(f weightFunc) error {
-	var last Line // the step of the round before
+	var last Line // the step of the round before; zero: none
 	for round := range maxRounds {
 		if r.options.Proportional {
 			levelsAlong(r.fit.Line, r.x, r.level)
@@ -211,29 +213,43 @@ func (r *reweighting) run(f weightFunc) error {
 		if err := r.solve(); err != nil {
 			return err
 		}
-		// A coefficient near 0 is settled when the line no longer moves.
 		step := Line{r.fit.A - old.A, r.fit.B - old.B}
-		height := tolerance * math.Max(math.Abs(r.fit.A), math.Abs(r.fit.B)*r.span)
-		if math.Abs(step.A) <= height && math.Abs(step.B)*r.span <= height {
+		part := r.part(step, last)
+		if r.settled(step, part) {
 			return nil
 		}
-		if round >= plainRounds && round%leapEvery == 0 {
-			r.leap(step, last)
-		}
 		last = step
+		if round >= plainRounds && round%leapEvery == 0 && part > 0 && part < maxLeapPart {
+			r.fit.A += step.A * part / (1 - part)
+			r.fit.B += step.B * part / (1 - part)
+			last = Line{} // the next step says nothing about this one
+		}
 	}
 	return fmt.Errorf("%w in %d rounds (weight %s)", ErrNotConverged, maxRounds, f.name)
 }
 
-// leap adds the sum of all further steps, where each is a constant factor of
-// the one before.
-func (r *reweighting) leap(step, last Line) {
+// part returns the constant factor that fits a step and the one before it best; NaN
+// if there is none before.
+func (r *reweighting) part(step, last Line) float64 {
 	lastA, lastB := last.A, last.B*r.span
-	part := (float64(step.A*lastA) + float64(step.B*r.span*lastB)) / (float64(lastA*lastA) + float64(lastB*lastB))
-	if part > 0 && part < maxLeapPart {
-		r.fit.A += step.A * part / (1 - part)
-		r.fit.B += step.B * part / (1 - part)
+	return (float64(step.A*lastA) + float64(step.B*r.span*lastB)) / (float64(lastA*lastA) + float64(lastB*lastB))
+}
+
+// settled reports whether neither this step nor the sum of all further ones, each
+// part of the one before, moves a coefficient by more than its tolerance. Small
+// steps alone do not show that: with a factor of 0.99 a hundred more follow.
+func (r *reweighting) settled(step Line, part float64) bool {
+	if step == (Line{}) {
+		return true
 	}
+	if math.IsNaN(part) {
+		return false
+	}
+	part = math.Min(part, maxLeapPart)
+	further := math.Max(1, part/(1-part))
+	floor := rounding * math.Max(math.Abs(r.fit.A), math.Abs(r.fit.B)*r.span)
+	return math.Abs(step.A)*further <= math.Max(tolerance*math.Abs(r.fit.A), floor) &&
+		math.Abs(step.B)*r.span*further <= math.Max(tolerance*math.Abs(r.fit.B)*r.span, floor)
 }
 
 // leverage fills spread with sqrt(1 - h) of every row.
