@@ -122,6 +122,8 @@ type HerodotouMap struct {
 
 // HerodotouJob is the job: times in ms.
 type HerodotouJob struct {
+	SetupTime        float64 `json:"cSetupPhaseTime"` // one task, map or reduce
+	CleanupTime      float64 `json:"cCleanupPhaseTime"`
 	HDFSBytesWritten float64 `json:"dHdfsBytesWritten"` // per task of the last stage
 	TotalMapTime     float64 `json:"totalMapTime"`      // one task
 	TotalMapsTime    float64 `json:"totalMapsTime"`     // the stage
@@ -160,10 +162,11 @@ func (h Herodotou) MapOnly(o HerodotouOptions) (HerodotouMapOnly, error) {
 	}
 	h.used().Neutral(&h.Data, &h.Cost)
 	p := HerodotouMapOnly{HerodotouMap: h.mapPart()}
+	p.SetupTime, p.CleanupTime = inMS(h.Setup), inMS(h.Cleanup)
 	p.WriteTime, p.HDFSBytesWritten = h.write(p.OutBytes) // (8)
 	p.TotalMapTime = p.ReadTime + p.MapTime + p.WriteTime // (90)
 	if o.Mode == Corrected {
-		p.TotalMapTime += inMS(h.Setup + h.Cleanup) // E12
+		p.TotalMapTime += p.SetupTime + p.CleanupTime // E12
 	}
 	p.TotalMapsTime, p.WaveJobTime = stageTime(h.Mappers, h.Nodes, h.MapsPerNode, p.TotalMapTime)
 	p.TotalJobTime = p.TotalMapsTime
@@ -180,6 +183,7 @@ func (h Herodotou) Phases(o HerodotouOptions) (HerodotouPhases, error) {
 	}
 	h.used().Neutral(&h.Data, &h.Cost)
 	p := HerodotouPhases{HerodotouMap: h.mapPart()}
+	p.SetupTime, p.CleanupTime = inMS(h.Setup), inMS(h.Cleanup)
 	var err error
 	if p.HerodotouSpill, err = h.spill(p.HerodotouMap, o); err != nil {
 		return HerodotouPhases{}, err
@@ -197,8 +201,8 @@ func (h Herodotou) Phases(o HerodotouOptions) (HerodotouPhases, error) {
 	}
 	p.TotalReduceTime = p.ShuffleTime + p.ReduceMergeTime + p.ReduceTime + last // (91)
 	if o.Mode == Corrected {                                                    // E12
-		p.TotalMapTime += inMS(h.Setup + h.Cleanup)
-		p.TotalReduceTime += inMS(h.Setup + h.Cleanup)
+		p.TotalMapTime += p.SetupTime + p.CleanupTime
+		p.TotalReduceTime += p.SetupTime + p.CleanupTime
 	}
 	var mapWaves, reduceWaves float64
 	p.TotalMapsTime, mapWaves = stageTime(h.Mappers, h.Nodes, h.MapsPerNode, p.TotalMapTime)
@@ -323,8 +327,8 @@ type HerodotouSpill struct {
 	MapLocalWritten float64 `json:"dMapLocalBytesWritten"`
 	MapLocalRead    float64 `json:"dMapLocalBytesRead"`
 
-	CombineInRecs  float64 `json:"-"` // dCombineInRecs, 0 without a combiner
-	CombineOutRecs float64 `json:"-"`
+	CombineInRecs  float64 `json:"dCombineInRecs"` // at the spills and in the final merge; 0 without a combiner
+	CombineOutRecs float64 `json:"dCombineOutRecs"`
 }
 
 // HerodotouShuffle is the shuffle of a reduce task: sizes in bytes, times in ms.

@@ -89,9 +89,14 @@ func Plain(t *testing.T, answer any) any {
 	return plain
 }
 
+// extra names the fields of answers that the reference does not work out: those
+// of the phase model's report for which it prints no equation. TestCombineCounts
+// and TestErrata/E12 of model/analytic compare them with worked numbers.
+var extra = []string{"dCombineInRecs", "dCombineOutRecs", "cSetupPhaseTime", "cCleanupPhaseTime"}
+
 // Diff lists the differences between two values read from JSON. Numbers may
 // differ by tol*max(1, |a|, |b|), everything else must be equal, including the
-// names of fields.
+// names of fields, except that got may have extra ones.
 func Diff(got, want any, tol float64) []string { return diff("out", got, want, tol) }
 
 func diff(path string, got, want any, tol float64) (all []string) {
@@ -117,7 +122,7 @@ func diff(path string, got, want any, tol float64) (all []string) {
 			return []string{fmt.Sprintf("%s = %v, want an object", path, got)}
 		}
 		for key := range g {
-			if _, known := want[key]; !known {
+			if _, known := want[key]; !known && !slices.Contains(extra, key) {
 				all = append(all, fmt.Sprintf("%s.%s = %v, want no such field", path, key, g[key]))
 			}
 		}
