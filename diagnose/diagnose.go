@@ -65,7 +65,7 @@ type Finding struct {
 }
 
 // rankedBy is the gain of the mean job by which a finding is ranked.
-func (f *Finding) rankedBy() float64 { return f.weight * f.Receipt.meanJob }
+func (f *Finding) rankedBy() float64 { return f.weight * f.Receipt.ranked }
 
 // Diagnosis is the result. Jobs are in order of submission.
 type Diagnosis struct {
@@ -400,7 +400,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
 		d.rank()
 		return nil
 	}
-	v := &verifier{Verification: e.options.Verify, ctx: ctx, base: *e.question, least: e.options.Thresholds.Gain}
+	v := &verifier{Verification: e.options.Verify, ctx: ctx, base: *e.question, least: e.options.Thresholds.Gain, about: cmp.Or(e.options.Job, meanJob)}
 	if v.Pairs < 2 || v.MostPairs < v.Pairs {
 		return fmt.Errorf("pairs: got %d to %d: want 2 or more", v.Pairs, v.MostPairs)
 	}

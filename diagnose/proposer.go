@@ -45,7 +45,7 @@ func (v *verifier) propose(d *Diagnosis) []Finding {
 	slices.SortStableFunc(best, func(a, b screened) int { return -cmp.Compare(a.score(), b.score()) })
 	var found []Finding
 	for _, s := range best[:min(len(best), v.Most/2)] {
-		t := v.begin(s.change, meanJob, s.lever.node != "")
+		t := v.begin(s.change, v.about, s.lever.node != "")
 		v.narrow(t)
 		if t.receipt.Outcome != Confirmed {
 			continue
@@ -162,8 +162,8 @@ func (v *verifier) screen(tries []screened) {
 				return nil
 			}
 			times, err := v.times(changed)
-			if before := v.bases[0][meanJob]; err == nil && times[meanJob] > 0 && before > 0 {
-				s.gain = 1 - times[meanJob].Seconds()/before.Seconds()
+			if before := v.bases[0][v.about]; err == nil && times[v.about] > 0 && before > 0 {
+				s.gain = 1 - times[v.about].Seconds()/before.Seconds()
 			}
 			return nil
 		})
@@ -178,7 +178,7 @@ func withProposals(findings, proposed []Finding) []Finding {
 	for _, p := range proposed {
 		named := func(f Finding) bool {
 			same := f.Change != nil && (f.Change.Key == p.Change.Key || p.Node != "" && f.Node == p.Node)
-			return same && f.Receipt.Outcome == Confirmed && f.Receipt.meanJob >= nearly*p.Receipt.meanJob
+			return same && f.Receipt.Outcome == Confirmed && f.Receipt.ranked >= nearly*p.Receipt.ranked
 		}
 		if !slices.ContainsFunc(findings, named) {
 			findings = append(findings, p)

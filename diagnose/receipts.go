@@ -33,7 +33,7 @@ type Receipt struct {
 	Pairs           int
 	Outcome         Outcome
 	Note            string
-	meanJob         float64 // gain of the mean job of the run
+	ranked          float64 // gain of the job that was asked for, else of the mean job of the run
 
 	// RealLow and RealHigh hold the gain on the cluster of a recorded run in 8 of
 	// 10 cases. Both are 0 if nothing is recorded.
@@ -89,6 +89,7 @@ type verifier struct {
 	ctx   context.Context
 	base  model.WhatIf
 	bases []map[string]time.Duration // by seed: times of jobs
+	about string                     // job whose gain ranks changes: the one that was asked for, else the mean one
 	least float64                    // smallest useful gain
 	spent int64                      // of the budget
 
@@ -229,10 +230,10 @@ func (v *verifier) extend(t *trial, n int) error {
 	}
 	t.wide = r.High-r.Low > 2*v.HalfWidth
 	v.judge(&r, t.job, t.device)
-	if all, ok := v.gain(t.runs, meanJob); ok {
-		r.meanJob = all.Gain
+	if all, ok := v.gain(t.runs, v.about); ok {
+		r.ranked = all.Gain
 	} else {
-		r.meanJob = r.Gain
+		r.ranked = r.Gain
 	}
 	if r.Outcome == Confirmed {
 		r.Note = v.forAll(t.runs)
