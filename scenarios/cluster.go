@@ -42,8 +42,8 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
 	t.readNodes(&c, l, common, m, machine)
-	if m.file.history && l.recorded() && !m.planned() && t.yarn == nil && !m.file.sets("workload.replay") {
-		t.otherSlots(&c, l)
+	if l.recorded() && !m.planned() && t.yarn == nil && !m.file.sets("workload.replay") {
+		t.otherSlots(&c, l, m.file.history)
 	}
 	t.readSlowdowns(&c, l, m)
 	t.readDies(&c, m.seed.Named("dies"))
@@ -414,9 +414,13 @@ func (t clusterTable) nodesOfTrace(c *model.Cluster, h *workload.History, alike 
 func digits(n int) int { return len(fmt.Sprint(n)) }
 
 // otherSlots finds nodes with other slots than those recorded, whose tasks would share
-// cores and disks with others.
-func (t clusterTable) otherSlots(c *model.Cluster, l *load) {
+// cores and disks with others. The slots that a scenario file itself states of its trace
+// count as recorded.
+func (t clusterTable) otherSlots(c *model.Cluster, l *load, history bool) {
 	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
+		if !history && t.line(kind.String()+"_slots") >= 0 {
+			continue
+		}
 		most := l.whole.MostOnMachine(kind)
 		if n, known := statedSlots("mapred.tasktracker."+kind.String()+".tasks.maximum", l.whole.Common()); known {
 			most = n

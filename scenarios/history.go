@@ -283,16 +283,3 @@ var asRecorded = []string{
 	"models.platform_model", "models.statistics", "models.small", "models.history", "models.literal", "models.causes",
 	"workload.trace", "workload.format", "workload.startup", "workload.commit", "workload.initialised", "workload.only_succeeded", "workload.replay",
 }
-
-// AsRecorded reports whether a setting KEY=VALUE leaves a record as it is: it says
-// how the record is read or replayed, or what is written.
-func AsRecorded(text string) bool {
-	s, err := parseSetting(text)
-	return err == nil && s.asRecorded()
-}
-
-func (s *setting) asRecorded() bool {
-	return !slices.ContainsFunc(keyPaths(s.value, nil), func(key []string) bool {
-		return key[0] != "vary" && !slices.Contains(asRecorded, strings.Join(key, "."))
-	})
-}

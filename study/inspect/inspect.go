@@ -286,12 +286,12 @@ func releaseOf(h *workload.History, formats []string) (release, knownBy string) 
 	return scenarios.InferRelease(h)
 }
 
-// missing lists what no attempt or job of the history states.
+// missing lists what no attempt or job of the history states, apart from what
+// scenarios.FactsOf says of the cluster.
 func (in *inspected) missing() {
-	var node, hosts, bytes, records, shuffle, tasks, start bool
+	var hosts, bytes, records, shuffle, tasks, start bool
 	in.eachAttempt(func(t *workload.HistoryTask, a *workload.HistoryAttempt) {
 		tasks = true
-		node = node || a.Node != ""
 		hosts = hosts || len(t.Split.Hosts) > 0
 		bytes = bytes || max(a.InBytes, a.OutBytes, a.HDFSReadBytes, a.ShuffleBytes) > 0
 		records = records || max(a.InRecords, a.OutRecords) > 0
@@ -315,13 +315,12 @@ func (in *inspected) missing() {
 		{submit || len(in.Swim) > 0, "submission of jobs", "the error of a replay (recorded against simulated)"},
 		{finish || len(in.Swim) > 0, "end of jobs", "the error of a replay (recorded against simulated)"},
 		{launch || !tasks, "end of initialisation", "delays before the first task"},
-		{node || !tasks, "machines of attempts", "the cluster: set cluster.nodes"},
 		{hosts || !tasks, "machines with the input of maps", "locality with other nodes or another scheduler"},
 		{bytes || !tasks, "bytes of tasks", "other disks, networks, codecs, block sizes"},
 		{records || !tasks, "records of tasks", "costs per record (slotwave convert --to profile)"},
 		{shuffle || !tasks || !reduces, "end of the shuffle of reduces", "slowstart, and other numbers of maps"},
 		{start || !tasks, "start of the JVM", "start-up costs separate from the work: set workload.startup"},
-		{len(in.Common().Keys()) > 0, "configuration", "release, scheduler and sort buffer: give them with --set"},
+		{len(in.Common().Keys()) > 0, "configuration", "sort buffer and other settings of tasks: give them with --set"},
 	} {
 		if !m.recorded {
 			in.found.Missing = append(in.found.Missing, MissingFact{What: m.what, Question: m.question})

@@ -2,30 +2,29 @@ package size
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/text"
-	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 )
 
-// replayRecord simulates the record of the scenario at its own size, with those
-// settings of the study that say how it is replayed. What the jobs took says how far
-// the simulation is off and where the search begins.
+// replayRecord simulates the record of the scenario at its own size, without the
+// settings of the study that ask about another cluster or workload. What the jobs took
+// says how far the simulation is off and where the search begins.
 func (z *Search) replayRecord() error {
-	o := study.Options{Seed: z.File.Seed, Fidelity: z.Asked.Fidelity}
-	for _, text := range z.Base.Options.Set {
-		if scenarios.AsRecorded(text) {
-			o.Set = append(o.Set, text)
-		}
+	base := &z.Base.Scenario.Runs[0]
+	f, err := z.Base.File.AsRecorded(slices.Concat(base.Changed, base.Stated))
+	if err != nil {
+		return err
 	}
-	s, err := study.Open(z.File.Scenario, o)
+	scenario, err := f.Scenario(z.File.Seed)
 	if err != nil { // it needs the settings
 		z.errors.Unknown = "the scenario runs only with the settings of the study, not as recorded"
 		return nil
 	}
-	asked := &s.Scenario.Runs[0]
+	asked := &scenario.Runs[0]
 	switch {
 	case len(asked.Recorded) == 0:
 		z.errors.Unknown = "the workload has no recorded times to compare with"
@@ -34,6 +33,7 @@ func (z *Search) replayRecord() error {
 		z.errors.Unknown = "the scenario differs from its record (" + text.Escape(strings.Join(asked.Changed, ", ")) + ")"
 		return nil
 	}
+	s := &study.Study{Scenario: scenario, File: f, Options: study.Options{Seed: z.File.Seed}}
 	z.report("replay of the record")
 	run, err := s.Once(0)
 	if err != nil {

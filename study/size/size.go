@@ -244,8 +244,8 @@ func (z *Search) openLine(l *line, settings []string) error {
 	if l.now {
 		return nil
 	}
-	if what := z.beyondRecord(scenario); what != "" {
-		return &NeedsMachine{History: z.File.Scenario, what: strings.TrimSpace(l.Name + ": " + what)}
+	if run := &scenario.Runs[0]; len(scenario.Beyond) > 0 && len(run.Recorded) > 0 && q.Fidelity == model.Replay && !z.sets("workload.replay") {
+		return &NeedsMachine{History: z.File.Scenario, what: strings.TrimSpace(l.Name + ": " + workload.WithoutSecrets(strings.Join(scenario.Beyond, ", ")))}
 	}
 	q.Cluster.Nodes[0].Dies = 0 // the models know no failures
 	most, err := analytic.MostNodes(q)
@@ -269,28 +269,6 @@ type NeedsMachine struct {
 
 func (e *NeedsMachine) Error() string {
 	return fmt.Sprintf("%s: %s, which recorded times do not show: want a machine that slotwave platform calibrate makes of the record, or --set workload.replay=recorded to leave the times as they are", e.History, e.what)
-}
-
-// beyondRecord says what a question changes of the slots and devices that recorded times
-// of tasks are of; empty: nothing, or who asks has said what to do with the times.
-func (z *Search) beyondRecord(asked *scenarios.Scenario) string {
-	recorded := &z.Base.Scenario.Runs[0]
-	if len(recorded.Recorded) == 0 || recorded.Question.Fidelity != model.Replay || z.sets("workload.replay") {
-		return ""
-	}
-	for _, w := range asked.Warnings {
-		if strings.Contains(w, "has no effect at fidelity") && !slices.Contains(z.Base.Scenario.Warnings, w) {
-			return w
-		}
-	}
-	node := &asked.Runs[0].Question.Cluster.Nodes[0]
-	slots := [2]int{node.MapSlots, node.ReduceSlots}
-	for i := range recorded.Question.Cluster.Nodes {
-		if n := &recorded.Question.Cluster.Nodes[i]; slots == [2]int{n.MapSlots, n.ReduceSlots} {
-			return ""
-		}
-	}
-	return fmt.Sprintf("%d map and %d reduce slots are on no recorded machine", slots[0], slots[1])
 }
 
 // sets reports whether the study or the command line sets a key of the scenario.
