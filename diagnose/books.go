@@ -77,7 +77,7 @@ func (a *attempt) timed() bool {
 // job is the record of one job.
 type job struct {
 	index          int32
-	id             string
+	id, name       string
 	submit, finish time.Duration
 	launch         time.Duration // when it was initialised; unknown: before its submission
 	conf           workload.Conf
@@ -187,7 +187,7 @@ func keep(jobs iter.Seq[*workload.HistoryJob], rows iter.Seq[*workload.Attempt])
 }
 
 func newJob(h *workload.HistoryJob) *job {
-	return &job{id: h.ID, submit: h.Submit, launch: h.Launch, finish: h.Finish, conf: h.Conf, lost: map[string]int{}}
+	return &job{id: h.ID, name: h.Name, submit: h.Submit, launch: h.Launch, finish: h.Finish, conf: h.Conf, lost: map[string]int{}}
 }
 
 func (b *books) keepTasks(j *job, h *workload.HistoryJob) {

@@ -33,7 +33,7 @@ type Input struct {
 // Options choose how to diagnose.
 type Options struct {
 	Thresholds Thresholds
-	Job        string // empty: all
+	Job        string // id, name or pattern of jobs; empty: all
 	Verify     Verification
 }
 
@@ -142,14 +142,14 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	times := &clusterTimes{b, make([]nodeTimes, len(b.nodes.list))}
 	found := false
 	for _, j := range b.jobs {
-		if o.Job != "" && o.Job != j.id {
+		if o.Job != "" && !workload.MatchesJob(j.id, j.name, o.Job) {
 			continue
 		}
 		found = true
 		d.Jobs = append(d.Jobs, e.job(j, times, d))
 	}
 	if !found && len(b.jobs) > 0 {
-		return nil, fmt.Errorf("job: got %q: want the ID of a job of the run, such as %s", o.Job, b.jobs[0].id)
+		return nil, fmt.Errorf("job: got %q: want the id or name of a job of the run, or a pattern, such as %s", o.Job, b.jobs[0].id)
 	}
 	d.Correlations = times.correlations(&o.Thresholds)
 	if err := e.ledgers(&in, d); err != nil {

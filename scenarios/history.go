@@ -135,14 +135,28 @@ func (f *File) adopt(t *table) {
 	}
 }
 
-// Open reads histories and leaves the jobs that were asked for.
+// Open reads histories and leaves the jobs that were asked for, which must be of one
+// cluster.
 func (r *Reading) Open(paths ...string) (*workload.History, error) {
+	return r.open(paths, r.oneCluster)
+}
+
+// OpenAll reads histories of any number of clusters and leaves the jobs that were asked
+// for.
+func (r *Reading) OpenAll(paths ...string) (*workload.History, error) {
+	return r.open(paths, func(*workload.History) error { return nil })
+}
+
+func (r *Reading) open(paths []string, check func(*workload.History) error) (*workload.History, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	h, err := trace.ReadOptions{Format: r.Format}.Open(r.withTopology(paths)...)
 	if err != nil {
 		return nil, plain(err)
+	}
+	if err := check(h); err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
 	}
 	if err := r.choose(h); err != nil {
 		return h, err
@@ -204,14 +218,7 @@ func (r *Reading) withTopology(paths []string) []string {
 
 // takes reports whether a job was asked for: a pattern matches its id or name.
 func (r *Reading) takes(id, name string) bool {
-	return len(r.Jobs) == 0 || slices.ContainsFunc(r.Jobs, func(pattern string) bool {
-		matches := func(text string) bool {
-			// A name may hold slashes, which * does not match in paths.
-			ok, _ := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(text, "/", "\x00"))
-			return ok
-		}
-		return matches(id) || matches(name)
-	})
+	return len(r.Jobs) == 0 || slices.ContainsFunc(r.Jobs, func(pattern string) bool { return workload.MatchesJob(id, name, pattern) })
 }
 
 // noMatch names a job that may have been meant, else the first one.
@@ -242,6 +249,30 @@ func (r *Reading) clusters(h *workload.History) []workload.History {
 	return slices.DeleteFunc(h.Clusters(), func(c workload.History) bool {
 		return !slices.ContainsFunc(c.Jobs, func(j workload.HistoryJob) bool { return r.takes(j.ID, j.Name) })
 	})
+}
+
+// mostClusters is how many clusters an error lists.
+const mostClusters = 10
+
+// oneCluster returns an error if the jobs that were asked for are of several clusters.
+// It has the flags that choose the jobs of each.
+func (r *Reading) oneCluster(h *workload.History) error {
+	asked := r.clusters(h)
+	if len(asked) < 2 {
+		return nil
+	}
+	text := fmt.Sprintf("got jobs of %d clusters, without a JobTracker or machine in common: want those of one:", len(asked))
+	for i := range asked {
+		if i == mostClusters {
+			text += fmt.Sprintf("\nand %d more, which slotwave inspect lists", len(asked)-i)
+			break
+		}
+		c := &asked[i]
+		workers := c.Workers()
+		text += fmt.Sprintf("\n--job '%s' for %s on %s", strings.Join(ClusterPatterns(c, h), "' --job '"),
+			workload.Counted(len(c.Jobs), "job", "jobs"), workload.Counted(workers.Hosts(), "machine", "machines"))
+	}
+	return errors.New(text)
 }
 
 // choose leaves the jobs that were asked for. If they are of one cluster, it leaves
@@ -281,5 +312,5 @@ func (f *File) AsRecorded(changed []string) (*File, error) {
 var asRecorded = []string{
 	"fidelity", "name", "title", "source", "attempts", "plots",
 	"models.platform_model", "models.statistics", "models.small", "models.history", "models.literal", "models.causes",
-	"workload.trace", "workload.format", "workload.startup", "workload.commit", "workload.initialised", "workload.only_succeeded", "workload.replay",
+	"workload.trace", "workload.format", "workload.job", "workload.startup", "workload.commit", "workload.initialised", "workload.only_succeeded", "workload.replay",
 }

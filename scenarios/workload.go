@@ -63,6 +63,11 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		}
 		format = t.oneOf("format", known[0], known...)
 	}
+	reading := f.reading
+	reading.Format = cmp.Or(reading.Format, format)
+	if chosen := t.texts("job"); len(reading.Jobs) == 0 {
+		reading.Jobs = chosen
+	}
 	leaveOut := t.oneOf("still_hosts", "recorded", "recorded", "left out") == "left out"
 	l.reduces, l.block = t.integer("reduces", 0, 1, mostReduces), t.size("block_size", 0)
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
@@ -102,7 +107,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	t.done()
 	if len(paths) == 0 {
-		for _, key := range []string{"format", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay", "users"} {
+		for _, key := range []string{"format", "job", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay", "users"} {
 			if t.has(key) {
 				t.warnAt(t.line(key), "%s has no effect: there is no trace", join(t.path, key))
 			}
@@ -112,7 +117,12 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		}
 		return l
 	}
-	read := f.trace(paths, cmp.Or(f.reading.Format, format))
+	if err := reading.check(); err != nil {
+		t.fail(0, "%v", err)
+		l.failed = true
+		return l
+	}
+	read := f.trace(paths, &reading)
 	if read.err != nil {
 		if f.history {
 			t.fail(0, "%s", strings.TrimPrefix(plain(read.err).Error(), f.name+": "))
@@ -126,7 +136,6 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		s.note(in)
 	}
 	l.onYARN = read.onYARN
-	reading := f.reading
 	if reading.Anonymise {
 		reading.Jobs = nil // they were chosen by their old names
 	}
@@ -279,40 +288,25 @@ func (l *load) choose(read *workload.History, r *Reading, leaveOut bool) (*workl
 	return &h, err
 }
 
-// oneCluster leaves the clusters with jobs that were asked for. It warns if they
-// are several.
+// oneCluster leaves the cluster with the jobs that were asked for. If they are of
+// several, a scenario has to state the machines itself.
 func (l *load) oneCluster(h *workload.History, r *Reading) error {
-	t, recorded := l.table, len(h.Clusters())
+	recorded := len(h.Clusters())
 	if recorded == 1 {
 		return nil
 	}
 	asked := r.clusters(h)
-	switch len(asked) {
-	case 0:
+	switch {
+	case len(asked) == 0:
 		return r.noMatch(len(h.Jobs), namesOf(h))
-	case 1:
+	case len(asked) == 1:
 		*h = asked[0]
-		t.assume("machines: those of the cluster with the chosen jobs, one of %d recorded", recorded)
-		return nil
+		l.table.assume("machines: those of the cluster with the chosen jobs, one of %d recorded", recorded)
+	case l.hardware.own:
+		return r.oneCluster(h)
 	}
-	var texts []string
-	for i := range asked {
-		texts = append(texts, describeCluster(&asked[i], h))
-	}
-	t.warn("the jobs are of %d clusters, without a JobTracker or machine in common, and are simulated on one with all their machines: --job chooses the jobs of one:", len(asked))
-	t.some(texts, 0)
 	return nil
 }
-
-// describeCluster returns the jobs and machines of one of the clusters of a
-// history, with the flags that choose its jobs.
-func describeCluster(c, h *workload.History) string {
-	workers := c.Workers()
-	return fmt.Sprintf("%s on %s: %s", workload.Counted(len(c.Jobs), "job", "jobs"), workload.Counted(workers.Hosts(), "machine", "machines"), jobFlags(ClusterPatterns(c, h)))
-}
-
-// jobFlags returns the flags with patterns of jobs.
-func jobFlags(patterns []string) string { return "--job '" + strings.Join(patterns, "' --job '") + "'" }
 
 // ClusterPatterns returns patterns for --job that match the ids of all jobs of one
 // of the clusters of a history and of no other: what its ids begin with, or else
@@ -427,14 +421,17 @@ func problemTexts(h *workload.History) []string {
 // trace reads the files of a workload. Names are relative to the scenario's
 // directory. A name that is shipped stands for the shipped file, unless there is
 // a file of this name: a copy of a shipped scenario then runs anywhere.
-func (f *File) trace(names []string, format string) *openedTrace {
-	key := format + ":" + strings.Join(names, "\n")
+func (f *File) trace(names []string, reading *Reading) *openedTrace {
+	key := reading.Format + ":" + strings.Join(names, "\n")
+	if reading.Anonymise {
+		key += "\n" + strings.Join(reading.Jobs, "\n")
+	}
 	if t := f.traces[key]; t != nil {
 		return t
 	}
 	t := &openedTrace{}
 	f.traces[key] = t
-	options := trace.ReadOptions{Format: format}
+	options := trace.ReadOptions{Format: reading.Format}
 	paths := make([]string, len(names), len(names)+1)
 	for i, name := range names {
 		if f.files != nil {
@@ -451,27 +448,30 @@ func (f *File) trace(names []string, format string) *openedTrace {
 			}
 		}
 	}
-	listed := f.reading.Topology != "" && options.FS != nil // the traces are shipped, the topology is the user's
-	if f.reading.Topology != "" && !listed {
-		paths = append(paths, f.reading.Topology)
+	listed := reading.Topology != "" && options.FS != nil // the traces are shipped, the topology is the user's
+	if reading.Topology != "" && !listed {
+		paths = append(paths, reading.Topology)
 	}
 	if t.history, t.err = options.Open(paths...); t.err != nil {
 		return t
 	}
 	if listed {
-		machines, err := trace.Open(f.reading.Topology)
+		machines, err := trace.Open(reading.Topology)
 		if err != nil {
 			t.err = err
 			return t
 		}
 		t.history.Topology = machines.Topology
-		t.inputs = append(t.inputs, Input{Name: f.reading.Topology})
+		t.inputs = append(t.inputs, Input{Name: reading.Topology})
 	}
-	if f.reading.Anonymise {
-		if t.err = f.reading.choose(t.history); t.err != nil {
+	if reading.Anonymise {
+		if f.history {
+			t.err = reading.oneCluster(t.history)
+		}
+		if t.err = cmp.Or(t.err, reading.choose(t.history)); t.err != nil {
 			return t
 		}
-		t.history = f.reading.named(t.history)
+		t.history = reading.named(t.history)
 	}
 	for _, p := range paths {
 		inputs, err := inputsUnder(options.FS, p)

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"path"
 	"strings"
 )
 
@@ -31,6 +32,17 @@ func TOMLText(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// MatchesJob reports whether a pattern, as in a shell, is one of the id or the name of a
+// job.
+func MatchesJob(id, name, pattern string) bool {
+	matches := func(text string) bool {
+		// A name may hold slashes, which * does not match in paths.
+		ok, _ := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(text, "/", "\x00"))
+		return ok
+	}
+	return matches(id) || matches(name)
 }
 
 // Matches reports whether a name is that of a pattern, in which * is any text.

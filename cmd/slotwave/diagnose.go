@@ -45,7 +45,7 @@ as ten. --budget 0 sets no limit.`,
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
-	f.StringVar(&k.Job, "job", "", "diagnose only the job with this `ID`")
+	f.StringVar(&k.Job, "job", "", "diagnose only jobs whose id or name fits this `PATTERN`")
 	f.StringVar(&k.Specification, "spec", "", "dataflow of sampling records: hadoop, hive or `FILE`")
 	f.StringVar(&k.Thresholds, "thresholds", "", "TOML `FILE` with thresholds of the rules")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` of a recorded run, to test changes")

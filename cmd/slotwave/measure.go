@@ -36,6 +36,7 @@ State what was measured with --know, here or with slotwave size.`,
 	}
 	f := c.Flags()
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario, such as cluster.nodes=40")
+	jobsFlag(f, &k.reading.Jobs)
 	f.StringVar(&grow, "grow", "", "`FACTOR` by which the data grow, such as 1.4")
 	addKnown(c, &known)
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
@@ -67,16 +68,19 @@ func (a *app) measure(c *cobra.Command, args []string, grow string, known []stri
 		}
 	}
 	next := []string{"platform", "calibrate", name, "--know", "KEY=VALUE", "--out", "known"}
+	for _, pattern := range k.reading.Jobs {
+		next = append(next, "--job", pattern)
+	}
 	if isHistory(name) {
 		var err error
-		if name, err = a.machineOf(c, name, "out/measure", known, false); err != nil {
+		if name, err = a.machineOf(c, name, "out/measure", known, k.reading.Jobs, false); err != nil {
 			return err
 		}
 	} else if len(known) > 0 {
 		return fmt.Errorf("--know: is for a history: want it with the calibration that made %s", name)
 	}
 	bar := a.progress("simulations", 0, k.quiet || k.json)
-	plan, err := measure.Ask(name, questions, study.Options{Seed: k.seed, Set: set}, bar.reportOf())
+	plan, err := measure.Ask(name, questions, study.Options{Seed: k.seed, Set: set, Reading: k.reading}, bar.reportOf())
 	bar.end()
 	if err != nil {
 		return err

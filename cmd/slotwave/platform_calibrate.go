@@ -73,7 +73,7 @@ What the profile does not hold is taken from --platform and listed as assumed.
 		if i := slices.IndexFunc(args, calibrate.IsStarfish); i >= 0 {
 			return a.calibrateProfile(c, args[i], slices.Delete(slices.Clone(args), i, i+1), k)
 		}
-		if k.reading.Format != "" || k.reading.Topology != "" {
+		if k.reading.Format != "" || k.reading.Topology != "" || len(k.reading.Jobs) > 0 {
 			return a.calibrateRuns(c, args, k)
 		}
 		if len(args) > 1 || isHistory(args[0]) {
@@ -83,6 +83,7 @@ What the profile does not hold is taken from --platform and listed as assumed.
 	}
 	f := c.Flags()
 	f.StringVar(&k.reading.Format, "format", "", "`FORMAT` of the history (default: detected)")
+	jobsFlag(f, &k.reading.Jobs)
 	f.StringVar(&k.reading.Topology, "topology", "", "`FILE` with the racks and machines of the history")
 	f.StringVar(&k.platform, "platform", defaultStart, "platform to start from: a shipped one or a file")
 	f.StringVar(&k.fidelity, "fidelity", "phase", "source of task times: phase, or device if the profile has contention")

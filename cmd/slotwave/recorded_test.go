@@ -644,8 +644,8 @@ func TestScenarioKeepsInferences(t *testing.T) {
 	}
 }
 
-// TestSeveralClusters: histories of two clusters in one folder are said to be of two,
-// and with --job the jobs of one run on its machines alone, as if the other were not
+// TestSeveralClusters: inspect lists the clusters of histories of two in one folder, verbs
+// that simulate or convert them want the jobs of one, and with --job the jobs of one run on its machines alone, as if the other were not
 // there.
 func TestSeveralClusters(t *testing.T) {
 	dir := t.TempDir()
@@ -667,10 +667,24 @@ func TestSeveralClusters(t *testing.T) {
 
 	flags := []string{"--job 'job_201001010000_*'", "--job 'job_201001020000_*'"}
 	seen := verb(t, "inspect", at("both"))
-	_, _, warned := call("", "run", at("both"), "--out", at("two"), "--set", "plots=none")
+	refused := ""
+	writeFile(t, at("offers.toml"), "[[goal]]\nfinish = \"1h\"\n")
+	for _, args := range [][]string{
+		{"run", at("both"), "--out", at("two")}, {"run", at("both"), "--anonymise", "--out", at("two")}, {"size", at("both"), at("offers.toml"), "--out", at("two")},
+		{"convert", at("both"), "--to", "toml", "--out", at("two")}, {"platform", "calibrate", at("both"), "--out", at("two")},
+	} {
+		code, _, errs := call("", args...)
+		if code != exitInput {
+			t.Errorf("%v: exit %d: %s", args, code, errs)
+		}
+		refused += errs
+	}
 	for _, flag := range flags {
-		if !regexp.MustCompile(`(?m)^2 +3 .*`+regexp.QuoteMeta(flag)+`$`).MatchString(seen) || !strings.Contains(warned, "2 jobs on 3 machines: "+flag) {
-			t.Errorf("want two clusters of two jobs on three machines each, one for %s: inspect shows\n%s\nrun warns\n%s", flag, seen, warned)
+		if !regexp.MustCompile(`(?m)^2 +3 .*` + regexp.QuoteMeta(flag) + `$`).MatchString(seen) {
+			t.Errorf("want two clusters of two jobs on three machines each, one for %s: inspect shows\n%s", flag, seen)
+		}
+		if n := strings.Count(refused, flag+" for 2 jobs on 3 machines"); n != 5 {
+			t.Errorf("%d of 5 verbs name %s:\n%s", n, flag, refused)
 		}
 	}
 	if one := verb(t, "inspect", at("alone")); strings.Contains(one, "--job") {
@@ -680,6 +694,10 @@ func TestSeveralClusters(t *testing.T) {
 	verb(t, "run", at("both"), "--job", "job_201001020000_*", "--out", at("chosen"), "--quiet", "--set", "plots=none")
 	table := func(name string) []string { return rows(t, filepath.Join(at(name), "attempts.csv"), "job", "node") }
 	sameRows(t, "attempts of the chosen cluster", table("one"), table("chosen"))
+	writeFile(t, at("chosen.toml"), "[workload]\ntrace = \"both\"\njob = \"job_201001020000_*\"\n")
+	verb(t, "run", at("chosen.toml"), "--out", at("by-key"), "--quiet", "--set", "plots=none")
+	sameRows(t, "attempts of the cluster that a scenario chooses", table("one"), table("by-key"))
+	verb(t, "size", at("both"), at("offers.toml"), "--job", "job_201001020000_*", "--out", at("sized"), "--quiet")
 	if out := verb(t, "convert", at("both"), "--job", "job_201001020000_*", "--to", "rumen", "--out", at("part")); !strings.Contains(out, " 3 machines") {
 		t.Errorf("convert of one cluster: %s", out)
 	}

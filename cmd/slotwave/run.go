@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -58,8 +59,13 @@ func readingFlags(c *cobra.Command, r *scenarios.Reading) {
 	f := c.Flags()
 	f.StringVar(&r.Format, "format", "", "`FORMAT` of the history (default: detected)")
 	f.StringVar(&r.Topology, "topology", "", "`FILE` with racks and machines of the history")
-	f.StringArrayVar(&r.Jobs, "job", nil, "jobs whose id or name fits this `PATTERN`: 'sort*'")
+	jobsFlag(f, &r.Jobs)
 	f.BoolVar(&r.Anonymise, "anonymise", false, "replace the names of users, jobs and machines")
+}
+
+// jobsFlag chooses the jobs of a history.
+func jobsFlag(f *pflag.FlagSet, jobs *[]string) {
+	f.StringArrayVar(jobs, "job", nil, "jobs whose id or name fits this `PATTERN`: 'sort*'")
 }
 
 // options are how the scenario is asked.

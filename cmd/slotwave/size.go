@@ -14,6 +14,7 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/size"
 )
@@ -58,6 +59,7 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.IntVar(&k.Replications, "replications", 0, "least number of runs of each size (0: as the study says, or 20)")
 	f.StringArrayVar(&k.Set, "set", nil, "`KEY=VALUE` to set in the scenario, such as workload.scale_bytes=1.5")
+	jobsFlag(f, &k.Jobs)
 	f.StringVar(&grow, "grow", "", "`FACTORS` by which the data grow, such as 1.4,2, each with lines of its own")
 	f.StringArrayVar(&k.Over, "over", nil, "`KEY=VALUES` that make loads, such as scheduler.name=fifo,fair2")
 	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
@@ -75,7 +77,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string, j
 	}
 	s, err := size.Open(name, k.Options)
 	if needs := (*size.NeedsMachine)(nil); errors.As(err, &needs) && isHistory(needs.History) {
-		if k.Scenario, err = a.machineOf(c, needs.History, cmp.Or(k.out, "out/size"), known, k.force); err != nil {
+		if k.Scenario, err = a.machineOf(c, needs.History, cmp.Or(k.out, "out/size"), known, k.Jobs, k.force); err != nil {
 			err = fmt.Errorf("%w\n%w", needs, err)
 		} else {
 			s, err = size.Open(name, k.Options)
@@ -122,17 +124,20 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string, j
 // machineOf calibrates a machine from a history, for questions that recorded times do not
 // answer, and returns its scenario, beside a result. One that is there already, made of
 // the same record with the same known keys, is taken.
-func (a *app) machineOf(c *cobra.Command, history, result string, known []string, force bool) (scenario string, err error) {
+func (a *app) machineOf(c *cobra.Command, history, result string, known, jobs []string, force bool) (scenario string, err error) {
 	folder := filepath.Join(filepath.Dir(result), text.Slug(filepath.Base(history))+"-machine")
 	scenario = filepath.Join(folder, "scenario.toml")
 	if m, err := resultdir.ReadManifest(filepath.Join(folder, resultdir.ManifestName)); err == nil && m.Scenario == "calibrate" && study.InputsUnchanged(m.Inputs) == nil {
-		var used []string
+		var used, chosen []string
 		for _, argument := range m.Arguments {
 			if key, ok := strings.CutPrefix(argument, "--know="); ok {
 				used = append(used, key)
 			}
+			if pattern, ok := strings.CutPrefix(argument, "--job="); ok {
+				chosen = append(chosen, pattern)
+			}
 		}
-		if slices.Equal(used, known) {
+		if slices.Equal(used, known) && slices.Equal(chosen, jobs) {
 			return scenario, nil
 		}
 		force = true
@@ -141,8 +146,11 @@ func (a *app) machineOf(c *cobra.Command, history, result string, known []string
 	for _, key := range known {
 		err = errors.Join(err, calibrate.Flags().Set("know", key)) // for the manifest
 	}
+	for _, pattern := range jobs {
+		err = errors.Join(err, calibrate.Flags().Set("job", pattern))
+	}
 	if err == nil {
-		err = a.calibrateRuns(calibrate, []string{history}, &calibrating{platform: defaultStart, out: folder, seed: 1, quiet: true, force: force, known: known})
+		err = a.calibrateRuns(calibrate, []string{history}, &calibrating{platform: defaultStart, out: folder, seed: 1, quiet: true, force: force, known: known, reading: scenarios.Reading{Jobs: jobs}})
 	}
 	return scenario, err
 }

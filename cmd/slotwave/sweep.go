@@ -32,6 +32,7 @@ func (k *sweeping) ask(c *cobra.Command) {
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.IntVar(&k.Replications, "replications", 0, "runs of each point (0: as the study says, or 1)")
 	f.StringArrayVar(&k.Set, "set", nil, "`KEY=VALUE` to set in the scenario, such as cluster.nodes=40")
+	jobsFlag(f, &k.Jobs)
 	f.StringArrayVar(&k.Over, "over", nil, "`KEY=VALUES` to vary, such as cluster.nodes=10:100:10")
 	f.StringArrayVar(&k.Baseline, "baseline", nil, "`KEY=VALUE` of the points with which the others are compared")
 	f.StringArrayVar(&k.Metrics, "metric", nil, "`METRIC` of the summary, such as 'p95_response_ns[pool=etl]'")

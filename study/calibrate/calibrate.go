@@ -52,7 +52,8 @@ type RunCalibration struct {
 	start     string // platform
 	fidelity  string
 	traces    []string
-	format    string // of the traces; empty: detected
+	format    string   // of the traces; empty: detected
+	chosen    []string // patterns of their jobs; empty: all
 	release   string
 	scheduler study.Policy
 	launch    bool // the record has no start of the JVM
@@ -131,7 +132,7 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 	if err != nil {
 		return nil, err
 	}
-	c := &RunCalibration{start: start, fidelity: fidelity, release: h.Release, format: r.Format, progress: k.Progress}
+	c := &RunCalibration{start: start, fidelity: fidelity, release: h.Release, format: r.Format, chosen: r.Jobs, progress: k.Progress}
 	if err := c.open(h, paths, r.Topology); err != nil {
 		return nil, err
 	}
@@ -821,6 +822,13 @@ func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
 	fmt.Fprintf(&b, "\n[workload]\ntrace = [%s]\nprofiles = %s\n", strings.Join(names, ", "), workload.TOMLText(profilesFolder))
 	if c.format != "" {
 		fmt.Fprintf(&b, "format = %s\n", workload.TOMLText(c.format))
+	}
+	if len(c.chosen) > 0 {
+		var patterns []string
+		for _, p := range c.chosen {
+			patterns = append(patterns, workload.TOMLText(p))
+		}
+		fmt.Fprintf(&b, "job = [%s]\n", strings.Join(patterns, ", "))
 	}
 	if len(c.Unused) > 0 {
 		fmt.Fprintf(&b, "profile = %s   # of jobs that record too little\n", workload.TOMLText(profilesFolder+"/"+c.files[0]+".toml"))

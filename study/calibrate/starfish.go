@@ -83,7 +83,7 @@ func (m *ProfiledMachine) record(profiles []platform.StarfishProfile, history []
 	if err != nil {
 		return err
 	}
-	c := &RunCalibration{start: usual.Name, fidelity: model.Device.String(), release: h.Release, format: r.Format}
+	c := &RunCalibration{start: usual.Name, fidelity: model.Device.String(), release: h.Release, format: r.Format, chosen: r.Jobs}
 	if err := c.open(h, history, r.Topology); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 // Inspect sums up what histories record: the cluster, the jobs, and what is
 // missing for which question. It returns the histories too.
 func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.History, error) {
-	h, err := r.Open(paths...)
+	h, err := r.OpenAll(paths...)
 	if err != nil {
 		return nil, nil, err
 	}

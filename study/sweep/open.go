@@ -78,6 +78,7 @@ func OpenFile(name string, file *scenarios.StudyFile, o Options) (s *Sweep, err 
 	s.Base, err = study.Open(file.Scenario, study.Options{
 		Seed: file.Seed, Replications: file.Replications, Workers: o.Workers,
 		Set: append(slices.Clone(file.Set), o.Set...), Fidelity: o.Fidelity, Containers: true,
+		Reading: scenarios.Reading{Jobs: o.Jobs},
 	})
 	return s, err
 }

@@ -212,7 +212,7 @@ func (s *Sweep) identity(b resultdir.Build) journalHead {
 	e.Encode(journalSchema.String())
 	e.Encode(s.inputs)
 	e.Encode([]float64{float64(s.File.Replications), float64(s.File.MaxReplications), s.File.Precision})
-	e.Encode([]any{s.File.Seed, s.Metrics.First(), s.Metrics.Names(), s.Base.Options.Set, s.Base.Options.Fidelity})
+	e.Encode([]any{s.File.Seed, s.Metrics.First(), s.Metrics.Names(), s.Base.Options.Set, s.Base.Options.Fidelity, s.Asked.Jobs})
 	if s.File.Size != nil {
 		e.Encode(s.File.Size)
 	}

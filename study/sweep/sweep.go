@@ -28,6 +28,7 @@ type Options struct {
 	Seed         *uint64  `json:"seed,omitempty"`
 	Replications int      `json:"replications,omitempty"`
 	Set          []string `json:"set,omitempty"`
+	Jobs         []string `json:"jobs,omitempty"`     // patterns of ids or names: the others of a history are left out
 	Over         []string `json:"over,omitempty"`     // KEY=FROM:TO:STEP or KEY=VALUE,VALUE
 	Metrics      []string `json:"metrics,omitempty"`  // of the summary, in place of those of the study
 	Baseline     []string `json:"baseline,omitempty"` // KEY=VALUE, in place of that of the study
@@ -50,6 +51,9 @@ func (o *Options) arguments(name string) []string {
 	}
 	if o.Fidelity != "" {
 		args = append(args, "--fidelity="+o.Fidelity)
+	}
+	for _, p := range o.Jobs {
+		args = append(args, "--job="+p)
 	}
 	for _, s := range o.Set {
 		args = append(args, "--set="+s)
