@@ -31,7 +31,8 @@ type Inspection struct {
 	Epoch     int64            `json:"first_submission_unix_ms"` // -1: not stated
 	Span      int64            `json:"span_ns"`
 	Jobs      RecordedJobs     `json:"jobs"`
-	Names     []RecordedName   `json:"names"` // the largest slot time first
+	Names     []RecordedName   `json:"names"`            // the largest slot time first
+	Waited    *RecordedWait    `json:"waited,omitempty"` // of containers, if recorded
 	Attempts  []RecordedKind   `json:"attempts"`
 	Locality  RecordedLocality `json:"locality"`
 	Still     []StoodStill     `json:"stood_still"`
@@ -49,6 +50,13 @@ type RecordedSlots struct {
 	PerMachine int           `json:"most_on_a_machine"`
 	Busy       text.Share    `json:"busy_share"` // slot time over the most in use and the time span
 	Waves      results.Waves `json:"waves"`      // tasks of a job over the most in use, rounded up
+}
+
+// RecordedWait is how long maps of initialised jobs waited for containers.
+type RecordedWait struct {
+	Most int   `json:"most_in_use"` // containers of maps and reduces at once
+	Time int64 `json:"time_ns"`     // with a map that waited
+	Free int64 `json:"free_ns"`     // of Time, with fewer in use than Most
 }
 
 // recordedPart is the part of a history that one cluster wrote.
@@ -175,6 +183,10 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintf(t, "; not known of %s of the %s", text.Number(int64(l.Unknown)), text.Number(n+int64(l.Unknown)))
 		}
 		fmt.Fprintln(t)
+	}
+	if w := s.Waited; w != nil && w.Free > 0 {
+		fmt.Fprintf(t, "waiting\tmaps waited during %s; in %s of it fewer containers were in use than the peak of %s:\n\tjobs of other kinds (Spark, Tez), limits of queues or the sizes of containers may explain it\n",
+			text.Duration(w.Time), text.PercentOf(w.Free, w.Time), text.Number(int64(w.Most)))
 	}
 	t.Flush()
 	s.clusters(t)

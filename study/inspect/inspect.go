@@ -6,6 +6,7 @@ package inspect
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -58,6 +59,9 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 		if f.Tasks > 0 {
 			s.AddSpeed(text.Escape(f.Host), f.Tasks, [3]float64{f.Factor, f.Low, f.High}, f.Differs)
 		}
+	}
+	if slices.Contains(s.Formats, "jhist") && len(s.Clusters) == 0 {
+		s.Waited = in.waited()
 	}
 	in.missing()
 	s.Tells = scenarios.FactsOf(h)
@@ -286,6 +290,68 @@ func releaseOf(h *workload.History, formats []string) (release, knownBy string) 
 	return scenarios.InferRelease(h)
 }
 
+// waited finds how long maps of initialised jobs waited for a container, and in how much
+// of this time fewer containers were in use than at the peak; nil: not recorded. The
+// shortest wait of a map is taken for what requesting and starting a container needs.
+func (in *inspected) waited() *RecordedWait {
+	type change struct {
+		at               time.Duration
+		running, waiting int
+	}
+	var changes []change
+	var waits [][2]time.Duration // from the initialisation of the job to the start of a map
+	shortest := time.Duration(math.MaxInt64)
+	for i := range in.Jobs {
+		j := &in.Jobs[i]
+		for k := range j.Tasks {
+			first := workload.UnknownTime
+			for n := range j.Tasks[k].Attempts {
+				a := &j.Tasks[k].Attempts[n]
+				if !hasSpan(a) {
+					continue
+				}
+				changes = append(changes, change{a.Start, 1, 0}, change{a.Finish, -1, 0})
+				if !workload.Known(first) || a.Start < first {
+					first = a.Start
+				}
+			}
+			if j.Tasks[k].Kind == workload.Map && workload.Known(first) && workload.Known(j.Launch) {
+				waits = append(waits, [2]time.Duration{j.Launch, first})
+				shortest = min(shortest, max(0, first-j.Launch))
+			}
+		}
+	}
+	if len(waits) == 0 {
+		return nil
+	}
+	for _, w := range waits {
+		if from := w[0] + shortest; from < w[1] {
+			changes = append(changes, change{from, 0, 1}, change{w[1], 0, -1})
+		}
+	}
+	// Ends come first, so that a container which is handed on does not count twice.
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.running, b.running)) })
+	w := &RecordedWait{}
+	running := 0
+	for _, c := range changes {
+		running += c.running
+		w.Most = max(w.Most, running)
+	}
+	running, waiting := 0, 0
+	for i, c := range changes {
+		if waiting > 0 {
+			gap := int64(c.at - changes[i-1].at)
+			w.Time += gap
+			if running < w.Most {
+				w.Free += gap
+			}
+		}
+		running += c.running
+		waiting += c.waiting
+	}
+	return w
+}
+
 // missing lists what no attempt or job of the history states, apart from what
 // scenarios.FactsOf says of the cluster.
 func (in *inspected) missing() {
@@ -314,7 +380,7 @@ func (in *inspected) missing() {
 		{tasks || len(in.Swim) > 0, "tasks", "a replay task by task; they are made from counters"},
 		{submit || len(in.Swim) > 0, "submission of jobs", "the error of a replay (recorded against simulated)"},
 		{finish || len(in.Swim) > 0, "end of jobs", "the error of a replay (recorded against simulated)"},
-		{launch || !tasks, "end of initialisation", "delays before the first task"},
+		{launch || !tasks, "end of initialisation", "delays before the first task, and whether containers or slots stood free while tasks waited"},
 		{hosts || !tasks, "machines with the input of maps", "locality with other nodes or another scheduler"},
 		{bytes || !tasks, "bytes of tasks", "other disks, networks, codecs, block sizes"},
 		{records || !tasks, "records of tasks", "costs per record (slotwave convert --to profile)"},
