@@ -286,6 +286,9 @@ type JobOutcome struct {
 	MapTime         time.Duration // slot time of all map attempts
 	ReduceTime      time.Duration
 	SpeculativeRuns int
+
+	// Sums over the successful attempts, if a Recorder takes the attempts.
+	Spills, MergePasses, SpilledRecords int64
 }
 
 // Finished reports whether the job ended before the run did.

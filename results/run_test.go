@@ -503,7 +503,7 @@ func TestBoundedMemory(t *testing.T) {
 }
 
 // TestColumns checks that no column is missing its name, and that every field
-// of an outcome is in the table of jobs.
+// of an outcome is in the table of jobs, except sums that attempts.csv gives.
 func TestColumns(t *testing.T) {
 	var out bytes.Buffer
 	if err := writeJobs(&out, []model.JobOutcome{{Finish: -1}}); err != nil {
@@ -514,7 +514,11 @@ func TestColumns(t *testing.T) {
 		t.Errorf("%v, %v", rows, err)
 	}
 	fields := 0
+	sums := []string{"Spills", "MergePasses", "SpilledRecords"}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[model.JobOutcome]()) {
+		if slices.Contains(sums, f.Name) {
+			continue
+		}
 		if f.Type.Kind() == reflect.Array {
 			fields += f.Type.Len() - 1
 		}

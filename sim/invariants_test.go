@@ -336,6 +336,9 @@ func (o *outcome) booksBalance() error {
 			case a.State == workload.Killed:
 				want.Killed++
 			}
+			want.Spills += a.Spills // 0 of an attempt that did not succeed
+			want.MergePasses += a.MergePasses
+			want.SpilledRecords += a.SpilledRecords
 			switch a.Kind {
 			case workload.Map:
 				want.Locality[a.Locality]++
@@ -353,6 +356,7 @@ func (o *outcome) booksBalance() error {
 		last = max(last, got.Finish)
 		if got.Failed != want.Failed || got.Killed != want.Killed || got.Locality != want.Locality ||
 			got.MapTime != want.MapTime || got.ReduceTime != want.ReduceTime ||
+			got.Spills != want.Spills || got.MergePasses != want.MergePasses || got.SpilledRecords != want.SpilledRecords ||
 			got.FirstMap != want.FirstMap || got.LastMap != want.LastMap {
 			return fmt.Errorf("outcome %+v, want %+v", got, want)
 		}

@@ -135,10 +135,13 @@ type jobFigure struct {
 	of     func(*model.JobOutcome) float64
 }
 
-// jobFigures are response_ns and slowdown, and the columns of jobs.csv that are
-// numbers.
+// jobFigures are response_ns, slowdown and sums of attempts.csv, and the columns of
+// jobs.csv that are numbers.
 var jobFigures = []jobFigure{
 	{"response_ns", -1, response}, {"slowdown", -1, slowdown},
+	{"spills", -1, func(j *model.JobOutcome) float64 { return float64(j.Spills) }},
+	{"merge_passes", -1, func(j *model.JobOutcome) float64 { return float64(j.MergePasses) }},
+	{"spilled_records", -1, func(j *model.JobOutcome) float64 { return float64(j.SpilledRecords) }},
 	{"submit_ns", 0, func(j *model.JobOutcome) float64 { return known(j.Submit) }},
 	{"launch_ns", -1, func(j *model.JobOutcome) float64 { return known(j.Launch) }},
 	{"running_ns", -1, func(j *model.JobOutcome) float64 { return known(j.Running) }},

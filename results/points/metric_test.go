@@ -21,11 +21,17 @@ func TestReadMetrics(t *testing.T) {
 	p := &model.Prediction{Mean: 2 * time.Hour, Jobs: []model.JobOutcome{
 		job("report-1", "a", 2, 10*time.Second), job("report/2", "a", 4, 20*time.Second), job("load", "b", 90, 60*time.Second), job("never", "b", 90, 0),
 	}}
+	for i := range p.Jobs {
+		p.Jobs[i].Spills, p.Jobs[i].MergePasses, p.Jobs[i].SpilledRecords = int64(i), 10*int64(i), 100*int64(i)
+	}
 	q := &model.WhatIf{}
 	q.Cluster.Nodes = []model.Node{{Price: 0.5}, {Price: 0.25}}
 	for name, want := range map[string]float64{
 		"mean_response_ns[pool=a]":            15e9,
 		"p50_response_ns":                     20e9,
+		"sum_spills":                          6,
+		"mean_merge_passes[pool=b]":           25,
+		"max_spilled_records[spills=:2]":      200,
 		"p99.9_response_ns[maps=:4]":          20e9,
 		"max_response_ns[job=report*]":        20e9,
 		"min_response_ns[job=*2,pool=a]":      20e9,

@@ -42,6 +42,10 @@ func (r *Recorder) Attempt(a *execute.Attempt, state workload.State, slot int32,
 		NodeIndex: int(a.Node), Runnable: runnable.Duration(), Start: a.Start.Duration(), Finish: a.Finish.Duration(),
 	}
 	r.run.Exec.Close(a, &r.row)
+	o := &r.outcomes[a.Job.ID]
+	o.Spills += r.row.Spills
+	o.MergePasses += r.row.MergePasses
+	o.SpilledRecords += r.row.SpilledRecords
 	r.to.Attempt(&r.row)
 }
 
