@@ -120,6 +120,37 @@ func TestAnonymise(t *testing.T) {
 	}
 }
 
+// calibrate and size ask a copy of the record that holds no name of it, beside the result.
+func TestAnonymiseCopies(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	history, study := filepath.Join(dir, "zebra-history"), filepath.Join(out, "study.toml")
+	writeFile(t, filepath.Join(dir, "zebra.toml"), "fidelity = \"device\"\n[cluster]\nplatform = \"dl145-g3\"\nnodes = 3\n"+
+		"[[job]]\nname = \"zebra-name\"\nuser = \"zebra-user\"\nprofile = \"terasort\"\ninput = \"384 MB\"\nreduces = 2\n")
+	writeFile(t, study, "confidence = \"80 %\"\nmost_nodes = 4\nmax_replications = 40\n[[goal]]\nfinish = \"1h\"\n[[node]]\nname = \"small\"\nmap_slots = 1\n")
+	verb(t, "run", filepath.Join(dir, "zebra.toml"), "--quiet", "--set", "plots=none", "--out", filepath.Join(dir, "ran"))
+	verb(t, "convert", filepath.Join(dir, "ran"), "--to", "jhist", "--quiet", "--out", history)
+	for range 2 { // the copy is written again
+		verb(t, "platform", "calibrate", history, "--anonymise", "--quiet", "--force", "--out", filepath.Join(out, "calibrated"))
+		verb(t, "size", history, study, "--anonymise", "--quiet", "--force", "--out", filepath.Join(out, "sized"))
+	}
+	for _, at := range holds(t, out, "zebra") {
+		t.Error(at)
+	}
+	verb(t, "run", filepath.Join(out, "calibrated", "scenario.toml"), "--quiet", "--set", "plots=none", "--out", filepath.Join(out, "again"))
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"want a history before it", []string{"size", study}},
+		{"two-jobs: want a history", []string{"size", "two-jobs", study}},
+		{"want a folder for --out", []string{"platform", "calibrate", history}},
+	} {
+		if code, _, stderr := call("", append(c.args, "--anonymise")...); code != exitInput || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit code %d, %q: want %q", c.args, code, stderr, c.want)
+		}
+	}
+}
+
 // No verb writes the value of a password, with or without --anonymise.
 func TestSecretsAreNeverWritten(t *testing.T) {
 	t.Parallel()

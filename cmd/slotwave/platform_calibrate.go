@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,6 +29,7 @@ type calibrating struct {
 	force, quiet            bool
 	reading                 scenarios.Reading
 	known                   []string
+	anonymise               bool
 }
 
 // defaultStart is the platform from which a calibration starts.
@@ -71,6 +73,9 @@ What the profile does not hold is taken from --platform and listed as assumed.
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if i := slices.IndexFunc(args, calibrate.IsStarfish); i >= 0 {
+			if k.anonymise {
+				return errors.New("--anonymise: got a profile of Starfish: want recorded jobs only")
+			}
 			return a.calibrateProfile(c, args[i], slices.Delete(slices.Clone(args), i, i+1), k)
 		}
 		if k.reading.Format != "" || k.reading.Topology != "" || len(k.reading.Jobs) > 0 {
@@ -78,6 +83,9 @@ What the profile does not hold is taken from --platform and listed as assumed.
 		}
 		if len(args) > 1 || isHistory(args[0]) {
 			return a.calibrateRuns(c, args, k)
+		}
+		if k.anonymise {
+			return fmt.Errorf("--anonymise: got %s, a platform profile, which holds no names: want recorded jobs", args[0])
 		}
 		return a.calibrate(args[0], k)
 	}
@@ -93,6 +101,7 @@ What the profile does not hold is taken from --platform and listed as assumed.
 	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in zhang-shuffle-break, the scenario that defines the cluster")
 	addKnown(c, &k.known)
+	addAnonymise(c, &k.anonymise)
 	f.BoolVar(&k.force, "force", false, "replace an existing file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
@@ -101,6 +110,30 @@ What the profile does not hold is taken from --platform and listed as assumed.
 // addKnown adds the flag with which a user states what is known of recorded machines.
 func addKnown(c *cobra.Command, known *[]string) {
 	c.Flags().StringArrayVar(known, "know", nil, "`KEY=VALUE` of the recorded machine that is known, such as cores=8, memory=16g, disk.count=4, nic_mb=125")
+}
+
+// addAnonymise adds the flag with which a copy of the history with other names is asked.
+func addAnonymise(c *cobra.Command, anonymise *bool) {
+	c.Flags().BoolVar(anonymise, "anonymise", false, "replace the names of users, jobs and machines, in a copy of the history beside --out")
+}
+
+// renamedHistory writes recorded jobs with other names beside a result, as convert
+// does, and returns the folder. What is made of this copy, and refers to it, holds none
+// of the recorded names. A copy that is there already is replaced.
+func renamedHistory(c *cobra.Command, recorded []string, r *scenarios.Reading, result string, force bool) (folder string, err error) {
+	folder = filepath.Clean(result) + "-history"
+	if m, err := resultdir.ReadManifest(filepath.Join(folder, resultdir.ManifestName)); err == nil && m.Scenario == "convert" {
+		force = true
+	}
+	convert, _, err := c.Root().Find([]string{"convert"})
+	if err != nil {
+		return "", study.Internal(err)
+	}
+	flags := []string{"--to=jhist", "--anonymise", "--quiet", "--out=" + folder, "--format=" + r.Format, "--topology=" + r.Topology, fmt.Sprintf("--force=%t", force)}
+	if err := convert.ParseFlags(flags); err != nil {
+		return "", study.Internal(err)
+	}
+	return folder, convert.RunE(convert, recorded)
 }
 
 // calibrateProfile makes a machine of a profile of Starfish.
@@ -174,6 +207,16 @@ func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) err
 	fidelity := k.fidelity
 	if !c.Flags().Changed("fidelity") {
 		fidelity = "device"
+	}
+	if k.anonymise {
+		if k.out == "" {
+			return errors.New("--anonymise: want a folder for --out")
+		}
+		folder, err := renamedHistory(c, args, &k.reading, k.out, k.force)
+		if err != nil {
+			return err
+		}
+		args, k.reading = []string{folder}, scenarios.Reading{}
 	}
 	bar := a.progress("simulations", calibrate.MostSimulations, k.quiet)
 	known := calibrate.Calibrating{Start: k.platform, Fidelity: fidelity, Seed: k.seed, Progress: bar.reportOf(), Known: k.known}

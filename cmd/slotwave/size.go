@@ -21,7 +21,7 @@ import (
 
 func sizeCommand(a *app) *cobra.Command {
 	k := &sweeping{}
-	json, grow, known := false, "", []string(nil)
+	json, grow, known, anonymise := false, "", []string(nil), false
 	c := &cobra.Command{
 		Use:   "size [SCENARIO] STUDY",
 		Short: "Find the smallest or cheapest cluster that meets all goals",
@@ -51,6 +51,14 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 			if grow != "" {
 				k.Over = append(k.Over, "workload.scale_bytes=1,"+grow)
 			}
+			if anonymise {
+				if len(args) < 2 {
+					return fmt.Errorf("--anonymise: got %s alone: want a history before it", args[0])
+				}
+				if err := k.anonymise(c); err != nil {
+					return err
+				}
+			}
 			return a.size(c, args[len(args)-1], k, known, json)
 		},
 	}
@@ -65,8 +73,18 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
 	f.BoolVar(&json, "json", false, "print JSON instead of text")
 	addKnown(c, &known)
+	addAnonymise(c, &anonymise)
 	k.work(c)
 	return c
+}
+
+// anonymise lets a copy of the history with other names take its place.
+func (k *sweeping) anonymise(c *cobra.Command) (err error) {
+	if !isHistory(k.Scenario) {
+		return fmt.Errorf("--anonymise: got %s: want a history", k.Scenario)
+	}
+	k.Scenario, err = renamedHistory(c, []string{k.Scenario}, &scenarios.Reading{}, cmp.Or(k.out, "out/size"), k.force)
+	return err
 }
 
 func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string, json bool) error {
