@@ -179,7 +179,7 @@ func (t jobTable) readMaps(j *workload.Job, c *model.Cluster) {
 		if in := j.Profile.MapInBytes; in.N > 0 {
 			m.InputBytes = int64(math.Round(in.Mean * float64(m.Count)))
 		}
-	case !t.has("profile"):
+	case j.Program != "" || !t.has("profile"):
 		t.fail(t.line(""), "%s: want maps or input", t.path)
 	}
 	t.asked = append(t.asked, "maps")

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +15,9 @@ type word struct {
 	names         []string
 	meaning, from string
 }
+
+// link is a link of a page; its text stands for it here.
+var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
 // glossary reads the rows of the tables of the page.
 func glossary() (all []word) {
@@ -33,9 +37,9 @@ func explainWord(w io.Writer, name string) bool {
 	found := false
 	for _, entry := range glossary() {
 		switch {
-		case slices.ContainsFunc(entry.names, func(n string) bool { return strings.EqualFold(n, name) }):
-			fmt.Fprintln(w, strings.Join(wrap(strings.Join(entry.names, ", ")+": "+entry.meaning), "\n"))
-			fmt.Fprintf(w, "  from %s\n", entry.from)
+		case slices.ContainsFunc(entry.names, func(n string) bool { return strings.EqualFold(n, name) || strings.EqualFold(n+"s", name) }):
+			fmt.Fprintln(w, strings.Join(wrap(strings.Join(entry.names, ", ")+": "+link.ReplaceAllString(entry.meaning, "$1")), "\n"))
+			fmt.Fprintf(w, "  from %s\n", link.ReplaceAllString(entry.from, "$1"))
 			found = true
 		case strings.Contains(strings.ToLower(strings.Join(entry.names, "\n")), strings.ToLower(name)):
 			also = append(also, entry.names[0])

@@ -231,7 +231,10 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	}
 	k.lines = screenHeight
 	next := []string{"diagnose", runFolders(k.out)[0]}
-	if s.Scenario.Attempts == "none" || s.Scenario.OnYARN() {
+	switch {
+	case s.Scenario.OnYARN():
+		next = []string{"inspect", runFolders(k.out)[0]}
+	case s.Scenario.Attempts == "none":
 		next = []string{"compare", name}
 	}
 	if len(runs) == 1 {

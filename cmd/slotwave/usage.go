@@ -97,7 +97,11 @@ func plainArguments(c *cobra.Command) {
 		if check(c, args) == nil {
 			return nil
 		}
-		return fmt.Errorf("%s: got %s: want %s", strings.TrimPrefix(c.CommandPath(), "slotwave "), counted(args), strings.TrimSuffix(c.UseLine(), " [flags]"))
+		hint := ""
+		if i := slices.IndexFunc(args, func(s string) bool { return strings.Contains(s, "=") }); i >= 0 && c.Flags().Lookup("set") != nil {
+			hint = fmt.Sprintf(" (a setting takes its own flag: --set %s)", args[i])
+		}
+		return fmt.Errorf("%s: got %s: want %s%s", strings.TrimPrefix(c.CommandPath(), "slotwave "), counted(args), strings.TrimSuffix(c.UseLine(), " [flags]"), hint)
 	}
 }
 

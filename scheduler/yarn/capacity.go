@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -30,12 +31,23 @@ type capacity struct {
 	limits          appLimits
 }
 
+// leaves lists the paths of the queues that take applications.
+func (s *capacity) leaves() (paths []string) {
+	for path, q := range s.paths {
+		if q.leaf != nil && path == q.path {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
 // AppAdded implements Scheduler (CapacityScheduler.addApplication,
 // addApplicationAttempt).
 func (s *capacity) AppAdded(a *App) error {
 	q := s.paths[a.Queue]
 	if q == nil || q.leaf == nil {
-		return fmt.Errorf("queue %q: want a leaf of the capacity scheduler's tree", a.Queue)
+		return fmt.Errorf("queue %q: want a leaf of the capacity scheduler's tree: %s", a.Queue, strings.Join(s.leaves(), ", "))
 	}
 	if a.Attempt <= 1 && q.leaf.full(a.User) {
 		return ErrFull

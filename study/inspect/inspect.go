@@ -285,7 +285,7 @@ func releaseOf(h *workload.History, formats []string) (release, knownBy string) 
 		return release, "stated by the configuration; not one that is simulated"
 	}
 	if slices.Contains(formats, "jhist") {
-		return "2.x", "format of the history; MRv2 is not simulated"
+		return "2.x", "format of the history; replayed on slots, or on YARN with --set cluster.hadoop=3.3.6"
 	}
 	return scenarios.InferRelease(h)
 }
