@@ -28,7 +28,7 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []w
 		if in.has("fresh_input") && (m.fidelity != model.Device || !slices.ContainsFunc(m.machines, func(m model.Machine) bool { return m.PageCache })) {
 			in.warnAt(in.line("fresh_input"), "%s has no effect: want fidelity device and a platform with page_cache", join(in.path, "fresh_input"))
 		}
-		jobs = append(jobs, jobTable{in, m.volumes}.readJob(i, profile, program, &q.Cluster, workload.Seed(q.Seed).Named("interarrival").For(i))...)
+		jobs = append(jobs, jobTable{in, m.volumes}.readJob(i, profile, program, &q.Cluster, q.Draws(model.DrawInterarrival).For(i))...)
 		if tasks(jobs) > mostTasks {
 			break
 		}

@@ -198,7 +198,7 @@ func (r *yarnRun) config() (yarn.Config, error) {
 	c.Heartbeat = interval("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", time.Second)
 	c.Expiry = interval("yarn.nm.liveness-monitor.expiry-interval-ms", 10*time.Minute)
 	c.AMExpiry = interval("yarn.am.liveness-monitor.expiry-interval-ms", 10*time.Minute)
-	seed := workload.Seed(q.Seed).Named("heartbeat phase")
+	seed := q.Draws(model.DrawHeartbeatPhase)
 	for i := range q.Cluster.Nodes {
 		n := &q.Cluster.Nodes[i]
 		node := yarn.NodeConfig{Name: n.Name, Rack: r.rack(n.Rack), Total: n.Resource, Dies: engine.Never}

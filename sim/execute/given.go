@@ -3,6 +3,7 @@ package execute
 import (
 	"math"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
@@ -146,13 +147,12 @@ type given struct {
 }
 
 func newGiven(c common) *given {
-	seed := workload.Seed(c.question.Seed)
 	g := &given{
 		alone:    alone{common: c},
-		maps:     seed.Named("map time"),
-		shuffles: seed.Named("shuffle time"),
-		sorts:    seed.Named("sort time"),
-		reduces:  seed.Named("reduce time"),
+		maps:     c.question.Draws(model.DrawMapTime),
+		shuffles: c.question.Draws(model.DrawShuffleTime),
+		sorts:    c.question.Draws(model.DrawSortTime),
+		reduces:  c.question.Draws(model.DrawReduceTime),
 	}
 	g.times = g
 	g.events = newMapEvents(&g.common, g)

@@ -48,7 +48,7 @@ func newHardware(c *common, die func(node int32)) *hardware {
 	h := &hardware{
 		eng: c.eng, cluster: c.cluster, topology: NewTopology(c.cluster),
 		net: station.NewNetwork(c.eng), nodes: make([]node, len(nodes)),
-		draws: workload.Seed(c.question.Seed).Named("block placement"),
+		draws: c.question.Draws(model.DrawBlocks),
 	}
 	h.net.Slack = c.question.Network.Slack
 	if len(c.cluster.Racks) > 1 {

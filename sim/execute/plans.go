@@ -79,7 +79,7 @@ func (x *planned) NewJob(id int, spec *workload.Job) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plans{spec: spec, conf: conf, machines: x.question.Cluster.Machines, seed: workload.Seed(x.question.Seed).Named("pace").For(id)}
+	p := &plans{spec: spec, conf: conf, machines: x.question.Cluster.Machines, seed: x.question.Draws(model.DrawPace).For(id)}
 	if err := p.vary(program); err != nil {
 		return nil, err
 	}

@@ -180,7 +180,7 @@ func (jt *JobTracker) startHeartbeats() {
 // phases returns the first heartbeat of each tracker.
 func (jt *JobTracker) phases() []engine.Time {
 	interval := jt.interval(len(jt.trackers))
-	seed := workload.Seed(jt.Question.Seed).Named("heartbeat phase")
+	seed := jt.Question.Draws(model.DrawHeartbeatPhase)
 	phases := make([]engine.Time, len(jt.trackers))
 	for i := range phases {
 		if given := jt.Question.Cluster.Phases; given != nil {

@@ -3,6 +3,7 @@ package run
 import (
 	"slices"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -36,7 +37,7 @@ func (r *Run) Splits(job int) Splits {
 	if maps.Splits != nil {
 		s.resolve(maps.Splits, r.Nodes, len(cluster.Racks))
 	} else {
-		s.draw(workload.Seed(r.Question.Seed).Named("split placement").For(job), maps.Count, min(cluster.Replication, len(cluster.Nodes)))
+		s.draw(r.Question.Draws(model.DrawSplits).For(job), maps.Count, min(cluster.Replication, len(cluster.Nodes)))
 	}
 	return s
 }

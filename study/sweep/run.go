@@ -18,7 +18,6 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
-	"github.com/slotwave/slotwave/workload"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -60,7 +59,7 @@ func (s *Sweep) simulate(point, replication int) (points.Replication, error) {
 // returns what a calibration misses of its program.
 func (s *Sweep) errorOf(q *model.WhatIf, p *model.Prediction) func(job int) float64 {
 	if len(s.Ratios) > 0 {
-		draws := workload.Seed(q.Seed).Named("error of the replay")
+		draws := q.Draws(model.DrawReplayError)
 		return func(job int) float64 {
 			source := draws.Stream(job, 0).Generator()
 			return s.Ratios[rand.New(&source).IntN(len(s.Ratios))]
