@@ -255,6 +255,7 @@ func (f *File) overlaid() (*table, error) {
 			for _, key := range slices.Sorted(maps.Keys(vary)) {
 				for _, path := range varied(t.values, key) {
 					t.fix(pathTree(path, 0).(map[string]any))
+					t.fixed = slices.DeleteFunc(t.fixed, func(fixed string) bool { return fixed == path })
 				}
 			}
 		}
@@ -309,8 +310,12 @@ func overlay(under, over any, path string) (any, error) {
 	switch u := under.(type) {
 	case map[string]any:
 		out := maps.Clone(u)
+		if conf, own := m["conf"], u["scheduler"]; path == "" && conf != nil && own != nil {
+			// The scheduler reads its own properties first, which would hide this later one.
+			out["scheduler"] = withoutProperties(own, "", propertiesOf(conf, ""))
+		}
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			below := u[k]
+			below := out[k]
 			if below == nil && slices.Contains(extensible, k) {
 				below = []map[string]any{}
 			}
@@ -386,21 +391,37 @@ func withoutProperties(tree any, name string, names []string) any {
 }
 
 // fix removes the variation of keys that a setting has replaced, because the
-// variation would override it.
+// variation would override it. Of a key that varies in every job it notes the jobs in
+// which the setting holds.
 func (t *table) fix(set map[string]any) {
 	vary, ok := t.values["vary"].(map[string]any)
 	if !ok {
 		return
 	}
 	fixed := keyPaths(set, nil)
+	for _, path := range fixed {
+		if path[0] == "conf" {
+			fixed = append(fixed, append([]string{"scheduler"}, path[1:]...))
+		}
+	}
 	left := maps.Clone(vary)
-	maps.DeleteFunc(left, func(name string, _ any) bool {
-		return slices.ContainsFunc(keyPaths(pathTree(name, 0), nil), func(varied []string) bool {
+	replaced := func(key string) bool {
+		return slices.ContainsFunc(keyPaths(pathTree(key, 0), nil), func(varied []string) bool {
 			return slices.ContainsFunc(fixed, func(path []string) bool {
 				n := min(len(path), len(varied))
 				return slices.Equal(path[:n], varied[:n])
 			})
 		})
+	}
+	maps.DeleteFunc(left, func(name string, _ any) bool {
+		varies := false
+		for _, key := range varied(t.values, name) {
+			if replaced(key) {
+				t.fixed = append(t.fixed, key)
+			}
+			varies = varies || !slices.Contains(t.fixed, key)
+		}
+		return !varies
 	})
 	t.values["vary"] = left
 }
@@ -470,6 +491,9 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 				continue
 			}
 			for _, path := range varied(t.values, name) {
+				if slices.Contains(t.fixed, path) {
+					continue
+				}
 				over, err := overlay(values, pathTree(path, v), "")
 				if err != nil && i == 0 {
 					t.fail(t.line("vary"), "vary.%s: %v", name, err)

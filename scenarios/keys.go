@@ -40,7 +40,8 @@ func (t *table) takes(key string, k Key) {
 }
 
 // Keys lists the keys that a scenario may have, by their names: those that its readers
-// ask for, and the Hadoop properties of all jobs. Values are those of the first run.
+// ask for, and the Hadoop properties of all jobs with the values that the scheduler
+// reads. Settings choose the run whose values they are.
 func (f *File) Keys() ([]Key, error) {
 	t, err := f.overlaid()
 	if err != nil {
@@ -66,8 +67,38 @@ func (f *File) Keys() ([]Key, error) {
 		k.Name = name
 		keys = append(keys, k)
 	}
-	given, _ := t.values["conf"].(map[string]any)
-	return append(keys, t.propertyKeys(given)...), nil
+	return append(keys, t.propertyKeys()...), nil
+}
+
+// Varied lists the keys that [vary] varies, by the names of Keys. A property of the
+// scheduler has the name under which Keys has its value, in conf.
+func (f *File) Varied() (names []string, err error) {
+	t, err := f.overlaid()
+	if err != nil {
+		return nil, err
+	}
+	vary, _ := t.values["vary"].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(vary)) {
+		for _, path := range varied(t.values, key) {
+			for _, parts := range keyPaths(pathTree(path, 0), nil) {
+				if len(parts) == 2 && parts[0] == "scheduler" && strings.Contains(parts[1], ".") {
+					parts[0] = "conf"
+				}
+				names = append(names, strings.Join(parts, "."))
+			}
+		}
+	}
+	return names, nil
+}
+
+// Settings returns the settings KEY=VALUE that make the scenario this run alone.
+func (s *Scenario) Settings(run int) (set []string) {
+	for _, level := range s.Runs[run].Levels {
+		for _, key := range VariedPaths(level.Key, s.Tables) {
+			set = append(set, key+"="+level.TOML)
+		}
+	}
+	return set
 }
 
 // statedKey returns the form that the value of a key has, where readers take several.
@@ -105,10 +136,11 @@ func statedKey(values any, path []string) Key {
 	return k
 }
 
-// propertyKeys are the keys of Hadoop properties of all jobs.
-func (t *table) propertyKeys(given map[string]any) (keys []Key) {
-	var conf workload.Conf
-	(&table{report: &report{phases: true}}).properties(&conf, "", given)
+// propertyKeys are the keys of Hadoop properties of all jobs. Those of [scheduler] are
+// read before those of [conf].
+func (t *table) propertyKeys() (keys []Key) {
+	read := table{report: &report{phases: true, yarn: t.yarn}, values: t.values}
+	conf := read.conf("conf").Over(read.inner("scheduler").hadoopKeys())
 	for _, name := range workload.Properties() {
 		p, _ := workload.FindProperty(name)
 		if strings.Contains(name, "*") || p.OnYARN() != (t.yarn != nil) && p.OnYARN() {

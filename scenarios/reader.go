@@ -72,6 +72,7 @@ type report struct {
 	assumed  []string
 	beyond   []string           // what the command line asks and given times of tasks do not answer
 	phases   bool               // times come from phases, so properties within a task matter
+	fixed    []string           // varied keys of single jobs that a setting has replaced
 	yarn     *model.YARNRelease // of the cluster; nil: it has a JobTracker
 	traced   bool               // all jobs come from traces
 }

@@ -52,6 +52,14 @@ func Title(name string) string {
 	return head.Title
 }
 
+// OnYARN reports whether a shipped scenario names a release of YARN.
+func OnYARN(name string) bool {
+	var values map[string]any
+	text, _ := Text(name)
+	toml.Decode(text, &values) // a test covers every one
+	return (&table{values: values}).releaseOnYARN() != nil
+}
+
 // Data returns a file embedded in the program.
 func Data(name string) ([]byte, bool) {
 	data, err := shipped.ReadFile(name)

@@ -3,6 +3,8 @@ package play
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,6 +79,41 @@ func TestWalkInChromium(t *testing.T) {
 	if _, do := shown(t, "two-jobs", link); do("", texts) != want {
 		t.Errorf("the link shows %v, want %v", do("", texts), want)
 	}
+}
+
+// The controls of a scenario with [vary] show the chosen variation and replace it, and
+// the caption says what is drawn. A killed attempt is hatched.
+func TestVariationInChromium(t *testing.T) {
+	const reduces, slow, delay = "conf.mapred.reduce.tasks.speculative.execution", "cluster.group.1.slowdown", "conf.mapred.fairscheduler.locality.delay"
+	const caption, variation = "document.querySelector('figcaption').firstChild.textContent", "shownControls[0].field.value"
+	field := func(key string) string {
+		return fmt.Sprintf("(c => c.field.type === 'checkbox' ? String(c.field.checked) : c.field.value)(shownControls.find(c => c.key === %q))", key)
+	}
+	text := "fidelity = \"device\"\n[cluster]\nplatform = \"dl145-g3\"\nmap_slots = 2\nreduce_slots = 2\n[[cluster.group]]\ncount = 7\n[[cluster.group]]\nname = \"slow\"\nslowdown = 3\n[scheduler]\nname = \"fair2\"\n\"mapred.fairscheduler.locality.delay\" = 500\n[conf]\n\"mapred.reduce.slowstart.completed.maps\" = 0.8\n[[job]]\nprofile = \"terasort\"\ninput = \"8 GB\"\nreduces = 14\n[vary]\n\"conf.'mapred.reduce.tasks.speculative.execution'\" = [false, true]\n"
+	name := filepath.Join(t.TempDir(), "my.toml")
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b, do := shown(t, name, "")
+	for _, c := range [][3]string{
+		{"", field(reduces), "false"},
+		{"", field(slow), "3"},
+		{"", "shownControls.find(c => c.key === '" + slow + "').label", "slowness of the last node"},
+		{"", field(delay), "500"},
+		{"", "String(pics[0].state.some((s, i) => s > 0 && pics[0].kind[i] === 1))", "false"},
+		{set(reduces, "true"), "String(pics[0].state.some((s, i) => s > 0 && pics[0].kind[i] === 1))", "true"},
+		{"", caption, "speculative reduces = true"},
+		{"", variation, "own"},
+		{"shownControls[0].field.value = 1; shownControls[0].field.dispatchEvent(new Event('change'))", caption, "reduce.tasks.speculative.execution=true"},
+		{"", field(reduces), "true"},
+		{set(slow, "1"), "String(pics[0].v.Nodes.at(-1).Slowness)", "1"},
+		{set(slow, "3") + set(delay, "0"), caption, "reduce.tasks.speculative.execution=true, locality delay, ms (fair2) = 0"},
+	} {
+		if got := do(c[0], c[1]); got != c[2] {
+			t.Errorf("%s, %s: got %v, want %s", c[0], c[1], got, c[2])
+		}
+	}
+	b.Picture("variation")
 }
 
 // With the keyboard alone a reader comes to the controls, the picture and the jobs, and

@@ -15,7 +15,7 @@ const first = JSON.parse(textOf("#first"));
 const fresh = () => ({ name: first.name, seed: first.seed, text: "", two: false, side: 0, sets: [new Map(), new Map()], run: [0, 0], bar: null, job: null, from: 0, to: 0 });
 let state = fresh();
 let scene = null; // the answer to open
-let saved = new Map(); // attributes of all keys, by name
+let saved = [new Map(), new Map()]; // by setting, the attributes of all keys in its variation, by name
 const pics = [null, null]; // the answers to run, with their columns
 const lists = () => [0, 1].map(i => [...state.sets[i]].map(([k, v]) => k + "=" + v));
 
@@ -52,7 +52,7 @@ async function pump() {
   running = true;
   root.dataset.state = "busy";
   while (due.size) {
-    const what = ["open", "run0", "run1", "differ", "explain", "ledger"].find(w => due.has(w));
+    const what = ["open", "keys0", "keys1", "run0", "run1", "differ", "explain", "ledger"].find(w => due.has(w));
     due.delete(what);
     try {
       await answers[what]();
@@ -75,13 +75,17 @@ const answers = {
   async open() {
     const { answer } = await ask({ verb: "open", name: state.name, seed: state.seed });
     scene = answer;
-    saved = new Map(scene.Keys.map(k => [k.Name, k]));
     pics[0] = pics[1] = null;
-    for (const e of [0, 1]) state.run[e] = Math.min(state.run[e], scene.Runs.length - 1);
+    for (const e of [0, 1]) {
+      state.run[e] = Math.min(state.run[e], scene.Runs.length - 1);
+      await readKeys(e);
+    }
     buildControls();
     showAbout();
     simulateAll();
   },
+  async keys0() { await readKeys(0); showValues(); },
+  async keys1() { await readKeys(1); showValues(); },
   async run0() { await simulate(0); },
   async run1() { await simulate(1); },
   async differ() {
@@ -120,6 +124,10 @@ const answers = {
   },
 };
 
+async function readKeys(side) {
+  const { answer } = await ask({ verb: "keys", run: state.run[side] });
+  saved[side] = new Map(answer.map(k => [k.Name, k]));
+}
 async function simulate(side) {
   const { answer, data, took } = await ask({ verb: "run", side, set: lists()[side], run: state.run[side], seed: state.seed });
   fail("");
@@ -213,7 +221,7 @@ function paragraphs(text) {
 // ---- controls ----
 const groupOf = key => {
   const job = key.match(/^job\.(\d+)\./);
-  if (job) return "Job " + (unquoted(saved.get(`job.${job[1]}.name`)?.Value) || job[1]);
+  if (job) return "Job " + (unquoted(saved[0].get(`job.${job[1]}.name`)?.Value) || job[1]);
   return { cluster: "Cluster", network: "Cluster", scheduler: "Scheduler", workload: "Workload", conf: "Hadoop properties" }[key.split(".")[0]] ?? "Scenario";
 };
 const unquoted = v => v === undefined ? "" : v.replace(/^"(.*)"$/s, "$1");
@@ -222,22 +230,37 @@ const mostJobs = 4;
 function controlList() {
   const list = [], inside = scene.Fidelity === "phase" || scene.Fidelity === "device";
   const add = (c, key) => {
-    const k = saved.get(key) ?? (key.startsWith("cluster.slowdowns.") ? { Name: key, Form: "number", Value: "1", Least: 0.01 } : null);
-    const grouped = key === "cluster.nodes" && saved.has("cluster.group.0.count"); // the groups have the nodes
+    const k = saved[0].get(key) ?? (key.startsWith("cluster.slowdowns.") ? { Name: key, Form: "number", Value: "1", Least: 0.01 } : null);
+    const grouped = key === "cluster.nodes" && saved[0].has("cluster.group.0.count"); // the groups have the nodes
     if (k && k.Form && !grouped && !(c.inner && !inside)) list.push({ ...c, k, key });
   };
   for (const c of first.controls) {
     if (c.key.startsWith("job.*")) for (let i = 0; i < mostJobs; i++) add({ ...c, group: groupOf(c.key.replace("*", i)) }, c.key.replace("*", i));
-    else if (c.key.endsWith(".*")) { const node = scene.Nodes.at(-1); if (node) add(c, c.key.replace("*", /^[\w-]+$/.test(node) ? node : `"${node}"`)); }
+    else if (c.key === "cluster.slowdowns.*") lastNode(c, add);
     else add(c, c.key);
   }
   let jobs = 0;
-  for (const k of scene.Keys) {
+  for (const k of saved[0].values()) {
+    if (k.Name.startsWith("scheduler.") && saved[0].has(k.Name.replace("scheduler", "conf"))) continue; // the control of conf has its value
     const job = k.Name.match(/^job\.(\d+)\./);
     if (!k.Given || !k.Form || k.Form === "text" || notControlled.test(k.Name) || list.some(c => c.key === k.Name) || job && +job[1] >= mostJobs) continue;
     list.push({ group: groupOf(k.Name), key: k.Name, label: k.Name.replace(/^(job\.\d+|cluster|scheduler|workload|conf\.mapred|conf)\./, ""), k });
   }
   return list;
+}
+// lastNode adds the key with the slowness of the last node. A factor on a single node
+// multiplies the slowness of its group, or of all nodes: the factor is the slowness of
+// the node only if that is 1.
+function lastNode(c, add) {
+  const node = scene.Nodes.at(-1);
+  if (!node) return;
+  const factor = c.key.replace("*", /^[\w-]+$/.test(node) ? node : `"${node}"`);
+  let group = -1;
+  while (saved[0].has(`cluster.group.${group + 1}.slowdown`)) group++;
+  const base = group < 0 ? "cluster.slowdown" : `cluster.group.${group}.slowdown`;
+  const alone = group >= 0 && saved[0].get(`cluster.group.${group}.count`).Value === "1";
+  if (saved[0].has(factor) || !alone && +(saved[0].get(base)?.Value ?? 1) === 1) add(c, factor);
+  else add({ ...c, label: alone ? c.label : group < 0 ? "slowness of all nodes" : "slowness of the last group" }, base);
 }
 const scale = { // from a text to the place of its slider and back, by form
   number: [t => parseFloat(t), x => String(+x.toPrecision(6))],
@@ -276,7 +299,8 @@ function buildControls() {
     const id = "c" + n, box = el("div", { className: c.k.Form === "run" ? "control wide" : "control" });
     let field;
     if (c.k.Form === "switch") field = el("input", { type: "checkbox" });
-    else if (c.k.Form === "choice" || c.k.Form === "run") field = el("select", {}, ...c.k.Words.map((w, i) => el("option", { value: c.k.Form === "run" ? i : w }, w)));
+    else if (c.k.Form === "choice") field = el("select", {}, ...c.k.Words.map(w => el("option", { value: w }, w)));
+    else if (c.k.Form === "run") field = el("select", {}, ...c.k.Words.map((w, i) => el("option", { value: i }, w)), el("option", { value: "own", hidden: true }, "own value"));
     else field = el("input", { type: "text", autocomplete: "off", spellcheck: false });
     field.id = id;
     field.title = [c.key, c.k.About].filter(x => x).join(": ");
@@ -299,25 +323,25 @@ function buildControls() {
       box.append(slider);
     }
     field.addEventListener("change", () => {
-      if (c.k.Form === "run") { state.run[state.side] = +field.value; want("run" + state.side); showValues(); }
+      if (c.k.Form === "run") chooseRun(+field.value);
       else change(c.key, c.k.Form === "switch" ? String(field.checked) : field.value.trim());
     });
-    back.addEventListener("click", () => { change(c.key, ""); field.focus(); });
+    back.addEventListener("click", () => { if (c.k.Form === "run") chooseRun(0); else change(c.key, ""); field.focus(); });
     Object.assign(c, { field, box });
     if (!groups.has(c.group)) groups.set(c.group, []);
     groups.get(c.group).push(box);
   });
   const order = ["Scenario", "Cluster", "Scheduler"], names = [...groups.keys()].sort((a, b) => (order.indexOf(a) + 1 || 9) - (order.indexOf(b) + 1 || 9));
   $("#controls").replaceChildren(...names.map(g => el("fieldset", {}, el("legend", {}, g), ...groups.get(g))));
-  $("#allkeys").replaceChildren(...scene.Keys.map(k => el("option", { value: k.Name })));
+  $("#allkeys").replaceChildren(...[...saved[0].keys()].map(value => el("option", { value })));
   showValues();
 }
 // showValues shows the setting that the controls change.
 function showValues() {
   const set = state.sets[state.side];
   for (const c of shownControls) {
-    const own = set.get(c.key), v = c.k.Form === "run" ? String(state.run[state.side]) : own ?? unquoted(c.k.Value);
-    const none = own === undefined && !c.k.Given && (c.k.Form === "duration" && seconds(v) === 0 || c.key === "cluster.nodes");
+    const k = attributes(c), own = set.get(c.key), v = c.k.Form === "run" ? [...set.keys()].some(varies) ? "own" : String(state.run[state.side]) : own ?? unquoted(k.Value);
+    const none = own === undefined && !k.Given && (c.k.Form === "duration" && seconds(v) === 0 || c.key === "cluster.nodes");
     if (c.k.Form === "switch") c.field.checked = v === "true";
     else c.field.value = none ? "" : v;
     if (c.field.type === "text") c.field.placeholder = "default";
@@ -336,11 +360,22 @@ function showValues() {
   $("#second").textContent = state.two ? "Back to one setting" : "Compare with a second setting";
 }
 function change(key, value) {
-  const set = state.sets[state.side], k = shownControls.find(c => c.key === key)?.k;
-  if (value === "" || k && !(k.Given && state.two) && value === unquoted(k.Value)) set.delete(key);
-  else set.set(key, value);
+  const set = state.sets[state.side], c = shownControls.find(c => c.key === key), k = c && attributes(c);
+  set.delete(key); // the last setting holds
+  if (value !== "" && !(k && !(k.Given && state.two) && value === unquoted(k.Value))) set.set(key, value);
   showValues();
   want("run" + state.side);
+}
+// attributes are those of the key of a control in the variation of the setting that is shown.
+const attributes = c => saved[state.side].get(c.key) ?? c.k;
+// varies tells whether a setting of the key replaces values of [vary].
+const varies = key => scene.Varied?.includes(key.replace(/^scheduler\.(?=mapred)/, "conf."));
+// chooseRun chooses a variation with all of its values.
+function chooseRun(run) {
+  const side = state.side;
+  state.run[side] = run;
+  for (const key of [...state.sets[side].keys()]) if (varies(key)) state.sets[side].delete(key);
+  want("keys" + side, "run" + side);
 }
 function setTwo(two) {
   state.two = two;
@@ -349,7 +384,7 @@ function setTwo(two) {
   $("#difference").hidden = true;
   showValues();
   layout();
-  want(two ? "run1" : "run0");
+  want(...(two ? ["keys1", "run1"] : ["run0"]));
 }
 function setSide(side) {
   if (!state.two) return;
@@ -386,10 +421,9 @@ function readColours() {
   palette = {};
   for (const n of ["text", "faint", "guide", "ground", "mark", "accent", "other", ...(pics[0]?.v.Phases ?? [])]) palette[n] = colour(n);
 }
-function stripes(g, name) {
+function stripes(g, name, ground) {
   const t = el("canvas", { width: 6, height: 6 }), d = t.getContext("2d");
-  d.fillStyle = palette.ground;
-  d.fillRect(0, 0, 6, 6);
+  if (ground) { d.fillStyle = ground; d.fillRect(0, 0, 6, 6); }
   d.strokeStyle = palette[name];
   d.lineWidth = 2;
   for (const k of [-3, 3, 9]) { d.beginPath(); d.moveTo(k - 3, 6); d.lineTo(k + 3, 0); d.stroke(); }
@@ -460,7 +494,7 @@ function drawSide(side) {
     g.beginPath(); g.rect(gutter, 0, w - gutter, h); g.clip();
     g.fillStyle = palette.guide;
     for (let l = 0; l < lanes; l++) g.fillRect(gutter, p.tops[l] + small - 1, w - gutter, small > 3 ? 1 : 0);
-    const waiting = stripes(g, "shuffle"), shuffle = v.Phases.indexOf("shuffle"), job = state.job ? p.at.get(state.job) : undefined;
+    const waiting = stripes(g, "shuffle", palette.ground), ended = stripes(g, "mark"), shuffle = v.Phases.indexOf("shuffle"), job = state.job ? p.at.get(state.job) : undefined;
     const high = small > 4 ? small - 1 : small;
     for (const i of p.order) {
       if (p.lane[i] >= lanes || p.finish[i] < from || p.start[i] > to) continue;
@@ -480,8 +514,12 @@ function drawSide(side) {
           if (k === shuffle && p.wait[i] > 0) { g.fillStyle = waiting; g.fillRect(a, y, (b - a) * Math.min(1, p.wait[i] / d), high); }
         }
       }
-      if (p.state[i] > 0) { g.strokeStyle = palette.mark; g.lineWidth = small > 4 ? 1.5 : 1; g.beginPath(); g.moveTo(x1 - 0.75, y); g.lineTo(x1 - 0.75, y + high); if (small > 6) { g.moveTo(x0, y + high); g.lineTo(x1, y); } g.stroke(); }
-      if (small > 6 && x1 - x0 > 3) { g.strokeStyle = palette.ground; g.lineWidth = 1; g.strokeRect(x0 + 0.5, y - 0.5, x1 - x0, high + 1); }
+      if (p.state[i] > 0) {
+        const line = small > 4 ? 1.5 : 1;
+        g.fillStyle = ended; g.fillRect(x0, y, x1 - x0, high);
+        g.strokeStyle = palette.mark; g.lineWidth = line;
+        g.strokeRect(x0 + line / 2, y + line / 2, Math.max(0.1, x1 - x0 - line), Math.max(0.1, high - line));
+      } else if (small > 6 && x1 - x0 > 3) { g.strokeStyle = palette.ground; g.lineWidth = 1; g.strokeRect(x0 + 0.5, y - 0.5, x1 - x0, high + 1); }
     }
     g.globalAlpha = 1;
     const bar = findBar();
@@ -521,7 +559,7 @@ function settingName(side) {
     const c = shownControls.find(c => c.key === k);
     return (c ? (c.group.startsWith("Job ") ? c.group.slice(4) + ": " : "") + c.label : k) + " = " + v;
   });
-  if (scene.Runs.length > 1) parts.unshift(scene.Runs[state.run[side]]);
+  parts.unshift(pics[side].v.Variation);
   return parts.filter(x => x).join(", ") || "as in the scenario";
 }
 function legend() {
@@ -538,10 +576,10 @@ function legend() {
   const list = [];
   for (const name of used) {
     list.push(sample(fill(name), name === "shuffle" ? "shuffle: copying" : name));
-    if (name === "shuffle") list.push(sample(g => { g.fillStyle = stripes(g, "shuffle"); g.fillRect(0, 0, 13, 13); }, "shuffle: waiting for maps"));
+    if (name === "shuffle") list.push(sample(g => { g.fillStyle = stripes(g, "shuffle", palette.ground); g.fillRect(0, 0, 13, 13); }, "shuffle: waiting for maps"));
   }
   list.push(sample(fill("other"), "set-up, clean-up"));
-  if (pics.some(q => q?.state.some(s => s > 0))) list.push(sample(g => { g.strokeStyle = palette.mark; g.lineWidth = 2; g.beginPath(); g.moveTo(0, 13); g.lineTo(13, 0); g.stroke(); }, "failed or killed"));
+  if (pics.some(q => q?.state.some(s => s > 0))) list.push(sample(g => { g.fillStyle = stripes(g, "mark"); g.fillRect(0, 0, 13, 13); g.strokeStyle = palette.mark; g.lineWidth = 1.5; g.strokeRect(0.75, 0.75, 11.5, 11.5); }, "failed or killed"));
   $("#legend").replaceChildren(...list);
 }
 
@@ -782,7 +820,8 @@ function command() {
   const opened = state.name.startsWith("opened-"), name = opened ? state.name.replace(/^opened-\d+\/?/, "") || "FOLDER" : state.name;
   const seed = state.seed === 1 ? "" : ` --seed ${state.seed}`;
   const run = s => `slotwave run ${shell(name)}${seed}${lists()[s].map(x => " --set " + shell(x)).join("")}`;
-  const note = scene.Runs.length > 1 ? "\n# run simulates all variations; the page shows " + sides().map(s => scene.Runs[state.run[s]]).join(" and ") : "";
+  const shown = sides().map(s => pics[s]?.v.Variation).filter(x => x);
+  const note = shown.length ? "\n# run simulates all variations; the page shows " + shown.join(" and ") : "";
   if (!state.two) return run(0) + note;
   return `${run(0)} --out out/a\n${run(1)} --out out/b\nslotwave compare out/a out/b --why${note}`;
 }

@@ -2,7 +2,8 @@
 // tests ask them; in the page a worker asks package wasm, which is compiled for the
 // browser and calls this package.
 //
-//	open    a scenario, trace or history: its keys, its runs, what is known of it
+//	open    a scenario, trace or history: its runs, what is known of it
+//	keys    the keys of a run of it, with their values
 //	run     simulate one of two settings: the picture and the jobs
 //	differ  compare the two settings that were simulated last, in words
 //	explain, ledger, attempts, toml    more about one of them
@@ -13,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/slotwave/slotwave/diagnose"
@@ -28,6 +30,7 @@ import (
 // each of two settings. The zero value is ready.
 type Session struct {
 	file  *scenarios.File
+	all   *scenarios.Scenario // of the file without settings
 	sides [2]side
 }
 
@@ -69,6 +72,8 @@ func (s *Session) Answer(request []byte) (answer, data []byte, err error) {
 	switch a.Verb {
 	case "open":
 		v, err = s.open(&a)
+	case "keys":
+		v, err = s.keys(&a)
 	case "run":
 		v, data, err = s.simulate(&a)
 	case "differ":
@@ -95,7 +100,7 @@ func (s *Session) Answer(request []byte) (answer, data []byte, err error) {
 type opened struct {
 	Name, Title, Source string
 	Runs                []string // names of the variations; one empty name without [vary]
-	Keys                []scenarios.Key
+	Varied              []string // keys of [vary]
 	Nodes               []string
 	Fidelity            string
 	Jobs                int
@@ -124,7 +129,7 @@ func (s *Session) open(a *Asked) (*opened, error) {
 	for i := range all.Runs {
 		o.Runs = append(o.Runs, all.Runs[i].Name)
 	}
-	if o.Keys, err = f.Keys(); err != nil {
+	if o.Varied, err = f.Varied(); err != nil {
 		return nil, err
 	}
 	q := &all.Runs[0].Question
@@ -133,16 +138,43 @@ func (s *Session) open(a *Asked) (*opened, error) {
 		o.Nodes = append(o.Nodes, q.Cluster.Nodes[i].Name)
 	}
 	for _, name := range scenarios.List() {
-		o.Shipped = append(o.Shipped, [2]string{name, scenarios.Title(name)})
+		if !scenarios.OnYARN(name) {
+			o.Shipped = append(o.Shipped, [2]string{name, scenarios.Title(name)})
+		}
 	}
-	s.file, s.sides = f, [2]side{}
+	s.file, s.all, s.sides = f, all, [2]side{}
 	return o, nil
 }
 
+// keys answers with the keys of a run that the page offers.
+func (s *Session) keys(a *Asked) ([]scenarios.Key, error) {
+	if s.file == nil {
+		return nil, errNotOpen
+	}
+	f, err := s.file.With(s.all.Settings(s.index(a))...)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := f.Keys()
+	for i := range keys {
+		if keys[i].Name == "cluster.hadoop" {
+			keys[i].Words = slices.DeleteFunc(slices.Clone(keys[i].Words), func(name string) bool {
+				r, err := model.FindRelease(name)
+				return err == nil && r.YARN != nil
+			})
+		}
+	}
+	return keys, err
+}
+
+// index is the place of the wanted run in the scenario without settings.
+func (s *Session) index(a *Asked) int { return min(max(0, a.Run), len(s.all.Runs)-1) }
+
 var errNotOpen = errors.New("no scenario is open")
 
-// question makes the question of some settings.
-func (s *Session) question(a *Asked) (*scenarios.Scenario, *model.WhatIf, error) {
+// question makes the run of some settings: the wanted one, whose varied keys keep their
+// values unless a setting replaces them.
+func (s *Session) question(a *Asked) (*scenarios.Scenario, *scenarios.Run, error) {
 	if s.file == nil {
 		return nil, nil, errNotOpen
 	}
@@ -157,15 +189,23 @@ func (s *Session) question(a *Asked) (*scenarios.Scenario, *model.WhatIf, error)
 	if all.OnYARN() {
 		return nil, nil, errors.New("cluster.hadoop: got a release of YARN: want one with slots; slotwave run simulates YARN")
 	}
-	return all, &all.Runs[min(max(0, a.Run), len(all.Runs)-1)].Question, nil
+	wanted := s.all.Runs[s.index(a)].Levels
+	i := slices.IndexFunc(all.Runs, func(r scenarios.Run) bool {
+		return !slices.ContainsFunc(r.Levels, func(l scenarios.Level) bool { return !slices.Contains(wanted, l) })
+	})
+	if i < 0 { // a setting varies a key
+		i = min(s.index(a), len(all.Runs)-1)
+	}
+	return all, &all.Runs[i], nil
 }
 
 // simulate answers run.
 func (s *Session) simulate(a *Asked) (*picture, []byte, error) {
-	all, q, err := s.question(a)
+	all, run, err := s.question(a)
 	if err != nil {
 		return nil, nil, err
 	}
+	q := &run.Question
 	k := newRecorder(q)
 	p, err := sim.Simulator{Recorder: k}.Predict(*q)
 	if err != nil {
@@ -173,6 +213,7 @@ func (s *Session) simulate(a *Asked) (*picture, []byte, error) {
 	}
 	s.sides[a.Side] = side{question: q, run: simulated.Run{Question: q, Prediction: p, Attempts: k.attempts}, whole: k.whole()}
 	v, data := k.picture(&p)
+	v.Variation = run.Name
 	v.Warnings, v.Assumed = append(append(v.Warnings, all.Warnings...), p.Warnings...), append(v.Assumed, all.Assumed...)
 	return v, data, nil
 }

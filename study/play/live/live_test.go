@@ -2,8 +2,13 @@ package live
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/scenarios"
 )
 
 // asked answers requests of one session, and returns the last answer and its columns.
@@ -135,6 +140,162 @@ func TestRefused(t *testing.T) {
 		}
 		if _, _, err := new(Session).Answer(request); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", a, err, want)
+		}
+	}
+}
+
+// keysOf returns the values of the keys of a run, as the controls show them.
+func keysOf(t *testing.T, s *Session, run int) map[string]string {
+	t.Helper()
+	answer, _ := asked(t, s, Asked{Verb: "keys", Run: run})
+	var keys []scenarios.Key
+	if err := json.Unmarshal([]byte(answer), &keys); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{}
+	for _, k := range keys {
+		values[k.Name] = k.Value
+	}
+	return values
+}
+
+// ran returns the picture of a run.
+func ran(t *testing.T, s *Session, run int, set ...string) (v picture) {
+	t.Helper()
+	answer, _ := asked(t, s, Asked{Verb: "run", Run: run, Set: set})
+	if err := json.Unmarshal([]byte(answer), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// varying is a scenario with one key of each kind that [vary] may have: a key of the
+// file, properties in [conf] and in [scheduler], a key of every job, and one of a group.
+const varying = `
+[cluster]
+heartbeat = "1s"
+map_slots = 2
+reduce_slots = 1
+[[cluster.group]]
+count = 3
+[[cluster.group]]
+name = "last"
+[scheduler]
+name = "fair2"
+[[job]]
+name = "a"
+map_ms = 4000
+[[job]]
+name = "b"
+map_ms = 5000
+[vary]
+"cluster.heartbeat" = ["300ms", "10s"]
+"conf.'mapred.map.tasks.speculative.execution'" = [false, true]
+"scheduler.'mapred.fairscheduler.locality.delay'" = [0, 1000]
+maps = [7, 12]
+"cluster.group.1.slowdown" = [1, 3]
+`
+
+// openText opens the text of a scenario.
+func openText(t *testing.T, text string) *Session {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "my.toml")
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := new(Session)
+	if err := s.Open(name, 1); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Controls show the values of the chosen variation. A setting of a varied key replaces
+// its variation and leaves the other keys at theirs.
+func TestVariations(t *testing.T) {
+	s := openText(t, varying)
+	runs := len(s.all.Runs)
+	if runs != 32 {
+		t.Fatalf("%d runs: want 32", runs)
+	}
+	keys := []string{"cluster.heartbeat", "conf.mapred.map.tasks.speculative.execution", "conf.mapred.fairscheduler.locality.delay", "job.1.maps", "cluster.group.1.slowdown"}
+	f, err := s.file.Varied()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if !slices.Contains(f, key) {
+			t.Errorf("%s is not among the varied keys %q", key, f)
+		}
+	}
+	for run := range runs {
+		values := keysOf(t, s, run)
+		for i, level := range s.all.Runs[run].Levels {
+			if values[keys[i]] != level.TOML {
+				t.Errorf("run %d: %s is shown as %s: want %s", run, keys[i], values[keys[i]], level.TOML)
+			}
+		}
+	}
+	first, last := runs-1, 0 // a setting takes the key of the last variation to the value of the first
+	for i, key := range keys {
+		v := ran(t, s, first, key+"="+s.all.Runs[last].Levels[i].TOML)
+		want := strings.Fields(s.all.Runs[first].Name)
+		if i == 3 { // the other job still varies
+			if v.Jobs[0].Maps != 12 || v.Jobs[1].Maps != 7 {
+				t.Errorf("%s set: %d and %d maps, want 12 and 7", key, v.Jobs[0].Maps, v.Jobs[1].Maps)
+			}
+		} else {
+			want = slices.Delete(want, i, i+1)
+		}
+		if v.Variation != strings.Join(want, " ") {
+			t.Errorf("%s set: the run is %q, want %q", key, v.Variation, want)
+		}
+	}
+	if slow, even := ran(t, s, 0, "cluster.group.1.slowdown=3"), ran(t, s, 0); slow.Nodes[3].Slowness != 3 || even.Nodes[3].Slowness != 1 || slow.Makespan <= even.Makespan {
+		t.Errorf("slowness %v and %v, makespan %v and %v: want 3 and 1, and a longer run", slow.Nodes[3].Slowness, even.Nodes[3].Slowness, slow.Makespan, even.Makespan)
+	}
+}
+
+// A later setting of a property replaces that of [scheduler].
+func TestPropertyOfScheduler(t *testing.T) {
+	const key = "mapred.fairscheduler.locality.delay"
+	s := openText(t, strings.Replace(strings.ReplaceAll(varying[:strings.Index(varying, "[vary]")], "[[job]]", "[[job]]\nmaps = 7"), `name = "fair2"`, "name = \"fair2\"\n\""+key+"\" = 500", 1))
+	if got := keysOf(t, s, 0)["conf."+key]; got != "500" {
+		t.Errorf("the delay is shown as %s, want 500", got)
+	}
+	for want, set := range map[string][]string{
+		"500": nil, "30000": {"conf." + key + "=30000"}, "7": {"conf." + key + "=30000", "scheduler.'" + key + "'=7"}, "8": {"scheduler." + key + "=7", "conf.'" + key + "'=8"},
+	} {
+		ran(t, s, 0, set...)
+		if got, _ := s.sides[0].question.Scheduler.Conf.Lookup(key); got != want {
+			t.Errorf("%q: the scheduler reads %s, want %s", set, got, want)
+		}
+	}
+}
+
+// Every scenario and every release that the page offers can be simulated.
+func TestOffered(t *testing.T) {
+	var s Session
+	answer, _ := asked(t, &s, Asked{Verb: "open", Name: "two-jobs"})
+	var o opened
+	if err := json.Unmarshal([]byte(answer), &o); err != nil {
+		t.Fatal(err)
+	}
+	answer, _ = asked(t, &s, Asked{Verb: "keys"})
+	var keys []scenarios.Key
+	if err := json.Unmarshal([]byte(answer), &keys); err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(keys, func(k scenarios.Key) bool { return k.Name == "cluster.hadoop" })
+	for _, release := range keys[at].Words {
+		ran(t, &s, 0, "cluster.hadoop="+release)
+	}
+	if len(keys[at].Words) < 4 || len(o.Shipped) < 10 {
+		t.Errorf("%d releases, %d scenarios", len(keys[at].Words), len(o.Shipped))
+	}
+	for _, offered := range o.Shipped {
+		if err := new(Session).Open(offered[0], 1); err != nil {
+			t.Error(err)
 		}
 	}
 }

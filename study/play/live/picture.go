@@ -74,22 +74,23 @@ func (k *recorder) whole() bool { return k.nodes == len(k.question.Cluster.Nodes
 
 // picture is the answer to run. Times are in milliseconds from the start.
 type picture struct {
-	Makespan float64
-	Jobs     []job
-	Nodes    []node
-	Attempts int    // of the run
-	Rows     int    // of them in the columns
-	Shown    int    // nodes whose attempts are in the columns
-	Bins     int    // of the columns of slots in use
-	Slots    [2]int // of maps and of reduces; the first of both if they are shared
-	Mean     float64
-	Late     int // jobs after their deadline
-	Locality [4]int
-	Warnings []string
-	Assumed  []string
-	Phases   []string
-	Kinds    []string
-	States   []string
+	Variation string // of the keys of [vary] that no setting replaces
+	Makespan  float64
+	Jobs      []job
+	Nodes     []node
+	Attempts  int    // of the run
+	Rows      int    // of them in the columns
+	Shown     int    // nodes whose attempts are in the columns
+	Bins      int    // of the columns of slots in use
+	Slots     [2]int // of maps and of reduces; the first of both if they are shared
+	Mean      float64
+	Late      int // jobs after their deadline
+	Locality  [4]int
+	Warnings  []string
+	Assumed   []string
+	Phases    []string
+	Kinds     []string
+	States    []string
 }
 
 type node struct {
