@@ -19,7 +19,7 @@ func completions(parent *cobra.Command) {
 	}
 	for _, c := range parent.Commands() {
 		completions(c)
-		word := strings.TrimRight(strings.Join(strings.Fields(c.Use)[1:min(2, len(strings.Fields(c.Use)))], ""), ".")
+		word := strings.Trim(strings.Join(strings.Fields(c.Use)[1:min(2, len(strings.Fields(c.Use)))], ""), "[].")
 		if list := names[word]; list != nil && c.ValidArgsFunction == nil {
 			c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 				return list(), cobra.ShellCompDirectiveDefault
