@@ -29,10 +29,11 @@ type lever struct {
 // The weights of the gains in the ranking.
 const (
 	weightRepair  = 3
-	weightLimit   = 1    // a limit, or a fixed cost far above that of a healthy cluster
+	weightLimit   = 1    // a limit
+	weightCost    = 0.3  // a fixed cost, which no setting changes
 	weightSet     = 0.5  // a key that is set to other than its default
 	weightRate    = 0.5  // faster interfaces
-	weightSize    = 0.3  // more slots, which need memory
+	weightSize    = 0.3  // more slots, which need memory, or more disks
 	weightDefault = 0.25 // a key that has its default
 )
 
@@ -384,7 +385,7 @@ func sizes(q *model.WhatIf) []lever {
 	} {
 		if *cost.of(&c.Costs) > 2*cost.most {
 			key := "cluster.costs." + cost.key
-			list = append(list, lever{key: key, acts: cost.acts, about: "fixed cost of tasks or jobs", weight: weightLimit, to: []*Change{
+			list = append(list, lever{key: key, acts: cost.acts, about: "fixed cost of tasks or jobs", weight: weightCost, to: []*Change{
 				edited(key, fmt.Sprintf("%s of %v", key, cost.most), func(q *model.WhatIf) error { *cost.of(&q.Cluster.Costs) = cost.most; return nil }),
 			}})
 		}
@@ -429,7 +430,7 @@ func sizes(q *model.WhatIf) []lever {
 				return nil
 			})
 		}})
-		list = append(list, lever{key: "cluster.disks", acts: "disk", about: "number of disks", stepWeight: weightRate, step: func(steps int) *Change {
+		list = append(list, lever{key: "cluster.disks", acts: "disk", about: "number of disks", stepWeight: weightSize, step: func(steps int) *Change {
 			if steps < 1 {
 				return nil
 			}

@@ -97,7 +97,7 @@ What the profile does not hold is taken from --platform and listed as assumed.
 	f.StringVar(&k.fidelity, "fidelity", "phase", "source of task times: phase, or device if the profile has contention")
 	f.StringVar(&k.out, "out", "", "`FILE` for the platform (.toml); from recorded jobs a folder")
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
-	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row of the measured benchmarks")
+	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row of the benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in zhang-shuffle-break, the scenario that defines the cluster")
 	addKnown(c, &k.known)
@@ -114,7 +114,7 @@ func addKnown(c *cobra.Command, known *[]string) {
 
 // addAnonymise adds the flag with which a copy of the history with other names is asked.
 func addAnonymise(c *cobra.Command, anonymise *bool) {
-	c.Flags().BoolVar(anonymise, "anonymise", false, "replace the names of users, jobs and machines, in a copy of the history beside --out")
+	c.Flags().BoolVar(anonymise, "anonymise", false, "replace names, in a copy of the history by --out")
 }
 
 // renamedHistory writes recorded jobs with other names beside a result, as convert

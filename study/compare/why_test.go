@@ -80,7 +80,7 @@ func TestCompareWhy(t *testing.T) {
 			t.Errorf("accounts of a are %d ns and of b %d, of both %d", a, b, all)
 		}
 	}
-	if _, err := Explain(names[0], names[1], "c", study.Options{Seed: 1}); err == nil || !strings.Contains(err.Error(), "want the ID of a job") {
+	if _, err := Explain(names[0], names[1], "c", study.Options{Seed: 1}); err == nil || !strings.Contains(err.Error(), "want the id or name of a job") {
 		t.Errorf("a job that does not run: %v", err)
 	}
 	same, err := Explain(names[0], names[0], "", study.Options{Seed: 1})
