@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -33,7 +34,7 @@ func DrawRecorded(q *model.WhatIf, attempts []workload.Attempt) (map[string][]by
 // few lines. It keeps a tenth of that much between them, and returns what it left out.
 func foldIdle(attempts []workload.Attempt) (folded []workload.Attempt, leftOut time.Duration) {
 	folded = slices.Clone(attempts)
-	slices.SortStableFunc(folded, func(a, b workload.Attempt) int { return int(a.Runnable - b.Runnable) })
+	slices.SortStableFunc(folded, func(a, b workload.Attempt) int { return cmp.Compare(a.Runnable, b.Runnable) })
 	// idle calls do before each attempt that begins after a gap.
 	idle := func(do func(i int, gap time.Duration)) (busy time.Duration) {
 		end := time.Duration(0)

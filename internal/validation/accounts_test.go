@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,18 +47,7 @@ func TestAccountsOfSlowDevices(t *testing.T) {
 		dir := t.TempDir()
 		for i, text := range []string{well, slow} {
 			name := filepath.Join(dir, fmt.Sprintf("%d.toml", i))
-			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			s, err := study.Open(name, study.Options{Seed: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			list, err := dayOf(s.Scenario.Runs[0].Question, judgeSeeds)
-			if err != nil {
-				t.Fatal(err)
-			}
-			days[i] = sum(list)
+			days[i] = writtenDay(t, name, text)
 		}
 		gain := 1 - days[0]/days[1]
 		if gain < 0.05 {

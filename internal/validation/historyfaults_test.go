@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,18 +53,7 @@ func TestNodeFaultsInHistories(t *testing.T) {
 				world = strings.Replace(world, "slowdown = 1\nslowdown", "slowdown", 1)
 			}
 			name := filepath.Join(dir, fmt.Sprintf("%d.toml", i))
-			if err := os.WriteFile(name, []byte(world), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			s, err := study.Open(name, study.Options{Seed: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			list, err := dayOf(s.Scenario.Runs[0].Question, judgeSeeds)
-			if err != nil {
-				t.Fatal(err)
-			}
-			days[i] = sum(list)
+			days[i] = writtenDay(t, name, world)
 			runSet(t, name, filepath.Join(dir, fmt.Sprint(i)), study.Options{})
 		}
 		planted := days[1] >= 1.03*days[0]

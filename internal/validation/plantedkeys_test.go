@@ -209,6 +209,24 @@ func dayOf(q model.WhatIf, seeds int) ([]float64, error) {
 	return days, nil
 }
 
+// writtenDay writes a scenario into a file, and returns the sum of dayOf over the seeds
+// that judge a change.
+func writtenDay(t *testing.T, name, text string) float64 {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Open(name, study.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := dayOf(s.Scenario.Runs[0].Question, judgeSeeds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum(list)
+}
+
 func sum(v []float64) (s float64) {
 	for _, x := range v {
 		s += x
