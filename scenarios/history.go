@@ -281,14 +281,14 @@ func (r *Reading) choose(h *workload.History) error {
 	if len(r.Jobs) == 0 {
 		return nil
 	}
-	all, names := len(h.Jobs)+len(h.Swim), namesOf(h)
+	whole := *h
 	if asked := r.clusters(h); len(asked) == 1 {
 		*h = asked[0]
 	}
 	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j workload.HistoryJob) bool { return !r.takes(j.ID, j.Name) })
 	h.Swim = slices.DeleteFunc(slices.Clone(h.Swim), func(j workload.SwimJob) bool { return !r.takes(j.ID, "") })
-	if len(h.Jobs)+len(h.Swim) == 0 && all > 0 {
-		return r.noMatch(all, names)
+	if all := len(whole.Jobs) + len(whole.Swim); len(h.Jobs)+len(h.Swim) == 0 && all > 0 {
+		return r.noMatch(all, namesOf(&whole))
 	}
 	return nil
 }
