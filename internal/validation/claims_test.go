@@ -115,18 +115,12 @@ func writeCases(t *testing.T, papers []reproduce.Paper, rows [][]string) {
 	for _, file := range pages {
 		scenario := strings.TrimSuffix(filepath.Base(file), ".md")
 		table := "| the paper says | where | simulated | true at | verdict |\n|---|---|---|---|---|\n"
-		var unknown []string
 		found := false
 		for i := range papers {
 			for k := range papers[i].Experiment {
 				e := &papers[i].Experiment[k]
 				if e.Scenario != scenario || e.Procedure != "" || e.Name == "splits" || papers[i].Name == "herodotou" {
 					continue
-				}
-				for _, u := range e.Unknown {
-					if text := fmt.Sprintf("%s: %s", u.Name, u.Source); !slices.Contains(unknown, text) {
-						unknown = append(unknown, text)
-					}
 				}
 				for _, c := range e.Claim {
 					r := rows[slices.IndexFunc(rows, func(r []string) bool { return r[0] == papers[i].Name && r[1] == c.ID })]
@@ -144,7 +138,6 @@ func writeCases(t *testing.T, papers []reproduce.Paper, rows [][]string) {
 			continue
 		}
 		sectionOf(t, file, "claims", table)
-		sectionOf(t, file, "unknown", "- "+strings.Join(unknown, "\n- ")+"\n")
 	}
 	verdicts := "| paper | reproduced | depends | not reproduced | not a simulator's business | claims |\n|---|---|---|---|---|---|\n"
 	for i := range papers {
