@@ -154,14 +154,19 @@ func TestVerbsRefuseDamagedResults(t *testing.T) {
 			t.Errorf("%q of the whole result: exit %d: %s", w, code, errs)
 		}
 	}
-	table := read(t, "r/attempts.csv")
-	at := strings.LastIndex(table, "0")
-	writeFile(t, "r/attempts.csv", table[:at]+"1"+table[at+1:])
-	for _, w := range readers {
-		forced := slices.Contains(w, "--force")
-		code, _, errs := call("", w...)
-		if want := map[bool]int{true: exitDone, false: exitInput}[forced]; code != want || !strings.Contains(errs, "attempts.csv: changed") {
-			t.Errorf("%q of the damaged result: exit %d, %s: want %d and the table", w, code, errs, want)
+	for _, name := range []string{"manifest.json", "attempts.csv"} {
+		text := read(t, filepath.Join("r", name))
+		at := strings.LastIndex(text, "0")
+		writeFile(t, filepath.Join("r", name), text[:at]+"1"+text[at+1:])
+		for _, w := range append(readers, []string{"validate", "r"}) {
+			forced := slices.Contains(w, "--force")
+			code, _, errs := call("", w...)
+			if want := map[bool]int{true: exitDone, false: exitInput}[forced]; code != want || !strings.Contains(errs, name+": changed") {
+				t.Errorf("%q of a result with a damaged %s: exit %d, %s: want %d and the file", w, name, code, errs, want)
+			}
+		}
+		if name == "manifest.json" {
+			writeFile(t, "r/manifest.json", text)
 		}
 	}
 	if code, _, errs := call("", "convert", "r", "--to", "csv", "--out", "new"); code != exitInput || isDir("new") {

@@ -102,7 +102,7 @@ func TestRerun(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
 	}
 	file := filepath.Join(dir, resultdir.ManifestName)
-	text := strings.Replace(read(t, file), "--seed=7", "--set=cluster.map_slots=1", 1)
+	text := strings.Replace(unsealed(read(t, file)), "--seed=7", "--set=cluster.map_slots=1", 1)
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,7 @@ type Manifest struct {
 	Directory    string    `json:"directory,omitempty"` // to which names are relative, from the folder of the manifest; empty: none is
 	Outputs      []FileSum `json:"outputs"`             // by name; filled in by Commit
 	Assumptions  []string  `json:"assumptions"`
+	Checksum     string    `json:"checksum,omitempty"` // of the manifest; slotwave 0.1.0 wrote none
 }
 
 // unversioned is the version of a program that Go built without looking at the
@@ -123,7 +124,33 @@ func (m Manifest) encode(w io.Writer) error {
 	m.Outputs = append([]FileSum{}, m.Outputs...)
 	m.Assumptions = append([]string{}, m.Assumptions...)
 	m.Build.Modules = append([]Module{}, m.Build.Modules...)
-	return WriteJSON(w, m)
+	m.Checksum = noChecksum
+	var b bytes.Buffer
+	if err := WriteJSON(&b, m); err != nil {
+		return err
+	}
+	_, err := w.Write(bytes.Replace(b.Bytes(), []byte(noChecksum), []byte(Sum("", b.Bytes()).SHA256), 1))
+	return err
+}
+
+// noChecksum stands for the checksum of a manifest while it is computed.
+var noChecksum = strings.Repeat("0", hex.EncodedLen(sha256.Size))
+
+// decode reads a manifest, and refuses one that was changed after it was written.
+func decode(name string, content []byte) (m Manifest, err error) {
+	d := json.NewDecoder(bytes.NewReader(content))
+	if err = json.Unmarshal(content, &m); err == nil && m.Checksum != "" {
+		if sum := Sum("", bytes.Replace(content, []byte(m.Checksum), []byte(noChecksum), 1)).SHA256; sum != m.Checksum {
+			err = fmt.Errorf("changed: SHA-256 %.12s… without the checksum: want %.12s…", sum, m.Checksum)
+		}
+	} else if err == nil && m.Schema == workload.ManifestSchema.String() {
+		d.DisallowUnknownFields() // such as a damaged name of the checksum
+		err = d.Decode(&m)
+	}
+	if err != nil {
+		return Manifest{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return m, nil
 }
 
 // WriteJSON writes a document for people and programs: indented, with <
@@ -141,13 +168,13 @@ func WriteJSON(w io.Writer, v any) error {
 }
 
 func readManifest(path string) (Manifest, error) {
-	var m Manifest
-	text, err := os.ReadFile(path)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return Manifest{}, err
+	}
+	m, err := decode(path, content)
 	if err != nil {
 		return m, err
-	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	is, err := workload.ManifestSchema.Reads(m.Schema, m.Build.Version)
 	if !is {
@@ -238,10 +265,10 @@ func Unchanged(path string) error {
 		if Unreadable(err) {
 			return err
 		}
-		if err == nil && bytes.Contains(content, []byte(`"slotwave/`+workload.ManifestSchema.Kind+"/")) {
-			var m Manifest
-			if err := json.Unmarshal(content, &m); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+		if err == nil && madeHere(content) {
+			m, err := decode(name, content)
+			if err != nil {
+				return err
 			}
 			return Verify(dir, slices.DeleteFunc(m.Outputs, func(f FileSum) bool {
 				_, err := os.Stat(filepath.Join(dir, f.Name))
@@ -253,4 +280,10 @@ func Unchanged(path string) error {
 		dir = filepath.Dir(dir)
 	}
 	return nil
+}
+
+// madeHere reports whether a manifest.json is one of slotwave, even with a damaged byte.
+func madeHere(content []byte) bool {
+	return bytes.Contains(content, []byte(`"slotwave/`+workload.ManifestSchema.Kind+"/")) ||
+		bytes.Contains(content, []byte(`"outputs": [`)) && bytes.Contains(content, []byte(`"checksum": "`))
 }
