@@ -768,6 +768,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 		onYARN.check(q)
 		return
 	}
+	t.knownQueues(q)
 	servesAll(policy, q)
 	t.withoutEffect(q)
 	oneUser(t, q)

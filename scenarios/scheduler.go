@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -94,6 +95,31 @@ func (t *table) recordedQueues(q *model.WhatIf) {
 		q.Scheduler.Queues = append(q.Scheduler.Queues, queue)
 	}
 	t.assume("the queues of the capacity scheduler (%s) have equal capacities: no record states them", strings.Join(names, ", "))
+}
+
+// knownQueues refuses a job of a queue that the capacity scheduler does not have, as
+// Hadoop does when the job is submitted.
+func (t *table) knownQueues(q *model.WhatIf) {
+	for _, s := range q.Schedulers() {
+		if !strings.HasPrefix(s.Name, "capacity") || len(t.problems) > 0 {
+			continue
+		}
+		known := scheduler.QueueNames(s)
+		for i := range q.Jobs {
+			j := &q.Jobs[i]
+			if name := cmp.Or(j.Queue, "default"); !slices.Contains(known, name) {
+				line := t.line("workload.trace")
+				for _, in := range t.tables("job") {
+					if queue, _ := in.values["queue"].(string); queue == j.Queue {
+						line = in.line("queue")
+						break
+					}
+				}
+				t.fail(line, "job %s: queue %q: want one of %s%s", j.ID, name, strings.Join(known, ", "), input.DidYouMean(name, known))
+				return
+			}
+		}
+	}
 }
 
 // servesAll reports jobs that the scheduler would never serve.

@@ -97,22 +97,29 @@ type jobQueuesManager struct {
 
 const capPrefix = "mapred.capacity-scheduler."
 
+// QueueNames lists the queues of the capacity scheduler.
+func QueueNames(spec model.Scheduler) (names []string) {
+	if _, set := spec.Conf.Lookup("mapred.queue.names"); !set && len(spec.Queues) > 0 {
+		for _, q := range spec.Queues {
+			names = append(names, q.Name)
+		}
+		return names
+	}
+	for _, name := range strings.Split(spec.Conf.Text("mapred.queue.names"), ",") {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names
+}
+
 // readQueues reads the queues of capacity-scheduler.xml, or of the scenario.
 func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, error) {
 	b := &jobQueuesManager{byName: make(map[string]*capacityQueue)}
 	read := settingsIn(spec.Conf.For(r.Name))
 	b.poll = read.millis(capPrefix + "init-poll-interval")
-	names := strings.Split(spec.Conf.Text("mapred.queue.names"), ",")
-	if _, set := spec.Conf.Lookup("mapred.queue.names"); !set && len(spec.Queues) > 0 {
-		names = nil
-		for _, q := range spec.Queues {
-			names = append(names, q.Name)
-		}
-	}
+	names := QueueNames(spec)
 	unset := 0
 	total := float32(0)
 	for _, name := range names {
-		name = strings.TrimSpace(name)
 		q := settingsIn(queueConf(spec, name))
 		global := func(key string) int { return read.Whole(capPrefix + "default-" + key) }
 		queue := &capacityQueue{

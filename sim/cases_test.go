@@ -347,3 +347,25 @@ func TestRecordedKillsWithoutHeartbeats(t *testing.T) {
 		})
 	}
 }
+
+// A run whose nodes have all died ends when the JobTracker has lost the last of them: no
+// thread of a scheduler keeps it alive.
+func TestEveryNodeDies(t *testing.T) {
+	for _, c := range []struct{ release, scheduler string }{
+		{"0.20.2", "fair1"}, {"1.2.1", "fair2"}, {"0.20.2", "capacity"}, {"1.2.1", "capacity"}, {"1.0.4", "fifo"},
+	} {
+		for _, fromStart := range []bool{false, true} {
+			nodes := alike(2, 1, 1)
+			nodes[0].Dies, nodes[1].Dies = sec(20), sec(30)
+			_, _, err := tryRun(model.WhatIf{
+				Cluster:   model.Cluster{Hadoop: c.release, Nodes: nodes, Racks: []string{"r"}, FromStart: fromStart},
+				Scheduler: model.Scheduler{Name: c.scheduler},
+				Jobs:      []workload.Job{mapsOnly("j", sec(15), sec(15), sec(15), sec(15)), {ID: "late", Submit: sec(2000), Maps: workload.MapTasks{Count: 1, Time: all(sec(1))}}},
+			})
+			var stalled *sim.Stalled
+			if !errors.As(err, &stalled) || !slices.Equal(stalled.Jobs, []string{"j", "late"}) || !strings.HasSuffix(err.Error(), "every node has died (dies)") || stalled.At > sec(2001) {
+				t.Errorf("%s on %s, from the start %t: error %v, want stalled by dead nodes", c.scheduler, c.release, fromStart, err)
+			}
+		}
+	}
+}

@@ -140,7 +140,8 @@ func (r *yarnRun) run(limit engine.Time, last time.Duration) error {
 			usage.Read()
 		}
 		if since := max(r.rm.Changed(), engine.At(last)); by > since+patience && r.executor.Idle() {
-			return &Stalled{At: since.Duration(), Jobs: r.unfinished(), Containers: true}
+			return stalled(r.Question, since, by, r.unfinished(),
+				"no container that they ask for will ever be given; look at the limits of their queues, users and ApplicationMasters")
 		}
 	}
 	return nil

@@ -42,17 +42,22 @@ var _ model.Predictor = Simulator{}
 // Stalled is the error of a run that cannot end: work is left, and no event
 // will make it go on.
 type Stalled struct {
-	At         time.Duration
-	Jobs       []string // that have not ended
-	Containers bool     // on YARN
+	At   time.Duration
+	Jobs []string // that have not ended
+	Why  string
 }
 
 func (s *Stalled) Error() string {
-	why := "no slot of the kind they need will ever be free"
-	if s.Containers {
-		why = "no container that they ask for will ever be given; look at the limits of their queues, users and ApplicationMasters"
+	return fmt.Sprintf("the run stalled at %v with %s unfinished (%s ...): %s", s.At, workload.Counted(len(s.Jobs), "job", "jobs"), s.Jobs[0], s.Why)
+}
+
+// stalled is the error of a run in which nothing has happened since an instant. Nodes
+// that have died explain it, or else the text does.
+func stalled(q *model.WhatIf, since, now engine.Time, jobs []string, why string) error {
+	if !slices.ContainsFunc(q.Cluster.Nodes, func(n model.Node) bool { return n.Dies == 0 || n.Dies > now.Duration() }) {
+		why = "every node has died (dies)"
 	}
-	return fmt.Sprintf("the run stalled at %v with %d jobs unfinished (%s ...): %s", s.At, len(s.Jobs), s.Jobs[0], why)
+	return &Stalled{since.Duration(), jobs, why}
 }
 
 // LimitReached is the error of a run that passed Simulator.Limit.
@@ -69,7 +74,7 @@ func lastSubmit(jobs []workload.Job) (last time.Duration) {
 }
 
 func (l *LimitReached) Error() string {
-	text := fmt.Sprintf("the run passed %v of simulated time", l.Limit)
+	text := fmt.Sprintf("the run passed %v of simulated time, the most that a run may take", l.Limit)
 	if l.Last > l.Limit {
 		text += fmt.Sprintf(": jobs are submitted up to %v after the first: want a part of the trace (first, last, jobs), or shorter gaps (scale_time, fold)", l.Last)
 	}
@@ -129,7 +134,7 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 			m.Close(until, execute.Open)
 			return r.Recorder.Prediction(), nil
 		case next == engine.Never:
-			return model.Prediction{}, &Stalled{At: r.Now().Duration(), Jobs: r.Unfinished()}
+			return model.Prediction{}, stalled(&q, r.Now(), r.Now(), r.Unfinished(), "no slot of the kind they need will ever be free")
 		case next > limit:
 			return model.Prediction{}, &LimitReached{limit.Duration(), lastSubmit(q.Jobs)}
 		}

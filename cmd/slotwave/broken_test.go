@@ -74,6 +74,8 @@ var broken = []struct {
 	{"a Hadoop property beyond its range", "s.toml", head + "[conf]\n\"mapred.reduce.slowstart.completed.maps\" = 1.5", []string{"s.toml:9: mapred.reduce.slowstart.completed.maps: got 1.5: want a number from 0 to 1"}},
 	{"a Hadoop property twice", "s.toml", head + "[conf]\n\"mapred.map.max.attempts\" = 4\n\"mapreduce.map.maxattempts\" = 5", []string{"is already set, by its other name"}},
 	{"queues above the whole", "s.toml", head + "[scheduler]\nname = \"capacity\"\n[[scheduler.queue]]\nname = \"a\"\ncapacity = 70\n[[scheduler.queue]]\nname = \"b\"\ncapacity = 60", []string{"s.toml:9: scheduler: the queues' capacities add up to 130 %: want 100"}},
+	{"a queue that is not there", "s.toml", head + "queue = \"prd\"\n[scheduler]\nname = \"capacity\"\n[[scheduler.queue]]\nname = \"prod\"\ncapacity = 100", []string{`s.toml:8: job a: queue "prd": want one of prod (did you mean prod?)`}},
+	{"a queue default that is not there", "s.toml", head + "[scheduler]\nname = \"capacity\"\n[[scheduler.queue]]\nname = \"prod\"\ncapacity = 100", []string{`s.toml:3: job a: queue "default": want one of prod`}},
 	{"a pool without a name", "s.toml", head + "[scheduler]\nname = \"fair2\"\n[[scheduler.pool]]\nweight = 2", []string{"s.toml:10: scheduler.pool[0].name: want a name"}},
 	{"a pool's mode", "s.toml", head + "[scheduler]\nname = \"fair2\"\n[[scheduler.pool]]\nname = \"p\"\nmode = \"lifo\"", []string{`s.toml:12: scheduler.pool[0].mode: "lifo": want one of fair, fifo`}},
 	{"a trace that is not there", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"none.tsv\"", []string{"s.toml:4: workload.trace: ", "none.tsv"}},

@@ -218,9 +218,11 @@ func TestDocumentedCommands(t *testing.T) {
 				switch args[0] {
 				case "diagnose":
 					args = append(args, "--verify", "off")
-				case "play":
-					if !layers.Whole { // builds the simulator for the browser
-						t.Skip("takes half a minute; TestPlayAttemptsOfRun and package play test the rest")
+				case "play": // builds the simulator for the browser
+					layers.OnlyWhole(t, "takes half a minute; TestPlayAttemptsOfRun and package play test the rest")
+				case "reproduce":
+					if slices.Contains(args, "--all") || slices.Contains(args, "slots") {
+						layers.OnlyWhole(t, "takes minutes; package reproduce tests its claims")
 					}
 				case "report":
 					if !layers.Whole { // simulates for 20 s

@@ -13,7 +13,6 @@ import (
 func (jt *JobTracker) expireTrackers(int32) {
 	now, x := jt.Now(), &jt.expiry
 	jt.position = x.timer.position()
-	x.timer.set(now + x.every)
 	jt.status.update()
 	for id := x.next(now); id >= 0; id = x.next(now) {
 		t := &jt.trackers[id]
@@ -24,6 +23,11 @@ func (jt *JobTracker) expireTrackers(int32) {
 		}
 	}
 	jt.changed()
+	if len(x.reports) > 0 || slices.ContainsFunc(jt.trackers, func(t taskTracker) bool { return t.dies > now }) {
+		x.timer.set(now + x.every)
+	} else { // no thread of the JobTracker changes anything any more
+		jt.ticks.stop()
+	}
 }
 
 // lose declares a tracker lost (JobTracker.lostTaskTracker). Its attempts are

@@ -65,11 +65,7 @@ func (k *ticks) open(c *cluster, fire func(int32)) {
 
 // restart sets the first tick of another scheduler, which replaces the one before.
 func (k *ticks) restart(c *cluster, active []*jobInProgress, fire func(int32)) {
-	if k.timer.every > 0 {
-		k.timer.early.Stop()
-		k.timer.late.Stop()
-	}
-	*k = ticks{}
+	k.stop()
 	for _, j := range active {
 		if s := &j.speculation; j.Initialised && s.tracked != [2]bool{} && s.from > c.Now() {
 			k.needed = append(k.needed, s.from)
@@ -78,6 +74,15 @@ func (k *ticks) restart(c *cluster, active []*jobInProgress, fire func(int32)) {
 	slices.Sort(k.needed)
 	k.open(c, fire)
 	k.change()
+}
+
+// stop ends the ticks.
+func (k *ticks) stop() {
+	if k.timer.every > 0 {
+		k.timer.early.Stop()
+		k.timer.late.Stop()
+	}
+	*k = ticks{}
 }
 
 // change makes sure that the next tick is simulated.
