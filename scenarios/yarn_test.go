@@ -74,10 +74,10 @@ func TestYARNFilesAreRefused(t *testing.T) {
 		{"queue", twoQueues + ended, "", `s.toml:5: scheduler: job a: queue "default": want a leaf of the capacity scheduler's tree: root.adhoc, root.etl`},
 		{"unread", twoQueues + queue("queue-mappings", "u:ann:etl") + queue("root.etl.user-limit-factr", "2") + queue("root.etl.state", "RUNNING") + ended, "", "c.xml:7: yarn.scheduler.capacity.root.etl.user-limit-factr has no effect: it is of no queue, or not simulated"},
 		{"preemption", strings.ReplaceAll(twoQueues, "adhoc", "default") + ended,
-			noQueue + property("yarn.resourcemanager.scheduler.monitor.enable", "true") + property(preemption+"intra-queue-preemption.enabled", "true") +
+			noQueue + property("yarn.resourcemanager.scheduler.monitor.enable", "true") + property(preemption+"lazy-preemption-enabled", "true") +
 				property(preemption+"select_based_on_reserved_containers", "false") + property(preemption+"monitoring_interval", "1000") + ended,
-			"yarn-site.xml:3: yarn.resourcemanager.monitor.capacity.preemption.intra-queue-preemption.enabled has no effect: it is of no queue, or not simulated"},
-		{"no preemption", strings.ReplaceAll(twoQueues, "adhoc", "default") + ended, noQueue + property(preemption+"intra-queue-preemption.enabled", "true") + ended, ""},
+			"yarn-site.xml:3: yarn.resourcemanager.monitor.capacity.preemption.lazy-preemption-enabled has no effect: it is of no queue, or not simulated"},
+		{"no preemption", strings.ReplaceAll(twoQueues, "adhoc", "default") + ended, noQueue + property(preemption+"lazy-preemption-enabled", "true") + ended, ""},
 		{"no queues", noQueue + queue("root.default.capacity", "100") + ended, "", "s.toml:5: scheduler.file: yarn.scheduler.capacity.root.queues: missing: want the queues below root"},
 		{"negative", twoQueues + queue("root.adhoc.capacity", "-40") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.capacity: got "-40": want a percentage from 0 to 100`},
 		{"state", twoQueues + queue("root.adhoc.state", "OPEN") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.state: got "OPEN": want RUNNING, STOPPED or DRAINING`},

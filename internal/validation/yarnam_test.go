@@ -234,6 +234,9 @@ func (m *fedMaster) Ended(c *sim.Container, exit sim.Exit) { m.gone(c) }
 
 func (m *fedMaster) Stop(c *sim.Container) { m.kill(c) }
 
+// Wake implements sim.Master: each heartbeat is fed.
+func (m *fedMaster) Wake() {}
+
 func (m *fedMaster) Unregister(success bool) bool {
 	again := m.asked
 	m.asked = true

@@ -144,6 +144,7 @@ func (r *recordedMaster) Beating() bool {
 	return now < r.finish || r.asks[now] != nil
 }
 
+func (r *recordedMaster) Idle() bool            { return false }
 func (r *recordedMaster) Killed(*sim.Container) {}
 func (r *recordedMaster) Died(*sim.Container)   {}
 func (r *recordedMaster) Lost()                 {}

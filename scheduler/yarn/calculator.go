@@ -31,6 +31,7 @@ type calculator interface {
 	timesDown(r Resource, by float64, step Resource) Resource
 	timesUpEach(r Resource, by [2]float64) Resource // memory and cores by factors of their own
 	anyAboveZero(r Resource) bool
+	anyUsedUp(r Resource) bool // one of those that count is 0 or less
 }
 
 // memoryOnly counts memory and gives every container one core
@@ -84,6 +85,7 @@ func share(a, b int64) float32 {
 func (memoryOnly) compare(_, a, b Resource) int    { return sign(a.MemoryMiB, b.MemoryMiB) }
 func (memoryOnly) fits(small, big Resource) bool   { return small.MemoryMiB <= big.MemoryMiB }
 func (memoryOnly) anyAboveZero(r Resource) bool    { return r.MemoryMiB > 0 }
+func (memoryOnly) anyUsedUp(r Resource) bool       { return r.MemoryMiB <= 0 }
 func (memoryOnly) ratio(a, b Resource) float32     { return share(a.MemoryMiB, b.MemoryMiB) }
 func (memoryOnly) divide(_, a, b Resource) float32 { return share(a.MemoryMiB, b.MemoryMiB) }
 
@@ -168,6 +170,7 @@ func compareBoth(a, b Resource) int {
 
 func (dominant) fits(small, big Resource) bool { return small.Within(big) }
 func (dominant) anyAboveZero(r Resource) bool  { return r.MemoryMiB > 0 || r.VCores > 0 }
+func (dominant) anyUsedUp(r Resource) bool     { return r.MemoryMiB <= 0 || r.VCores <= 0 }
 
 func (dominant) available(free, request Resource) int64 {
 	n := int64(math.MaxInt32)

@@ -152,6 +152,10 @@ func (s *capacity) Pull(a *App, into []*Container) ([]*Container, Resource) {
 	return into, a.capacity.leaf.headroom(a)
 }
 
+// Unmoved implements Scheduler. The headroom renews the limit of users and with it the
+// number of those that wait, which matters where the limit is a share of the queue.
+func (s *capacity) Unmoved(a *App) bool { return a.capacity.leaf.users.percent >= 100 }
+
 // complete ends a container or a reservation (CapacityScheduler.completedContainer).
 func (s *capacity) complete(c *Container, exit Exit, tell bool) {
 	a := c.app

@@ -65,6 +65,8 @@ func (s *capacity) readPreemption(r *reader) *preemption {
 		termination: r.double(prefix+"natural_termination_factor", 0.2),
 		perRound:    r.number(prefix+"total_preemption_per_round", 0.1),
 		observe:     r.flag(prefix+"observe_only", false),
+		whole:       r.flag(prefix+"conservative-drf", false),
+		within:      s.readIntraQueue(r),
 	}
 }
 
@@ -83,13 +85,14 @@ func (r *reader) calculator(key string) calculator {
 // read makes a queue and all below it.
 func (s *capacity) read(r *reader, parent *capacityQueue, name, path string) *capacityQueue {
 	key := func(k string) string { return capacityPrefix + path + "." + k }
-	q := &capacityQueue{s: s, name: name, path: path, parent: parent, preemptable: true}
+	q := &capacityQueue{s: s, name: name, path: path, parent: parent, preemptable: true, intraPreemptable: true}
 	s.readCapacity(r, q, key)
 	q.priority = int32(r.whole(key("priority"), 0))
 	if parent != nil {
-		q.preemptable = parent.preemptable
+		q.preemptable, q.intraPreemptable = parent.preemptable, parent.intraPreemptable
 	}
 	q.preemptable = !r.flag(key("disable_preemption"), !q.preemptable)
+	q.intraPreemptable = !r.flag(key("intra-queue-preemption.disable_preemption"), !q.intraPreemptable)
 	var up *appLimit
 	if parent != nil {
 		up = parent.limit

@@ -16,8 +16,12 @@ type preemption struct {
 	termination float64
 	perRound    float32 // of the cluster
 	observe     bool
+	whole       bool        // a container is taken only while all that counts is wanted
+	within      *intraQueue // nil: off
 
 	chosen map[*Container]int64 // when first
+	served []*idealQueue        // that wait for something, the hungriest first
+	drops  []*Container         // reservations that go
 }
 
 // idealQueue is a queue as a round sees it (TempQueuePerPartition).
@@ -51,12 +55,28 @@ func (p *preemption) round() {
 	root.findExtras()
 	root.ideal = root.q.guaranteed
 	allowed := times(s.total, float64(p.perRound))
-	root.distribute(allowed)
-	chosen := p.choose(root.leafs(nil), allowed)
+	p.served, p.drops = p.served[:0], p.drops[:0]
+	root.distribute(p, allowed)
+	obtain := make(map[*idealQueue]Resource)
+	chosen := p.choose(root.leafs(nil), obtain, &allowed)
+	var within map[*App][]*Container
+	if p.within != nil {
+		within = p.within.choose(p.served, obtain, &allowed, chosen)
+	}
 	if p.observe {
 		return
 	}
-	now := s.listener.Nanos()
+	for _, c := range p.drops {
+		s.complete(c, Unreserved, false)
+	}
+	p.warnOrKill(chosen)
+	p.warnOrKill(within)
+	maps.DeleteFunc(p.chosen, func(_ *Container, since int64) bool { return since+2*p.wait < s.listener.Nanos() })
+}
+
+// warnOrKill kills the containers of a choice that were chosen long enough ago.
+func (p *preemption) warnOrKill(chosen map[*App][]*Container) {
+	now := p.s.listener.Nanos()
 	for _, a := range slices.SortedFunc(maps.Keys(chosen), func(a, b *App) int { return int(a.ID - b.ID) }) {
 		for _, c := range inHashOrder(chosen[a]) {
 			since, warned := p.chosen[c]
@@ -65,11 +85,10 @@ func (p *preemption) round() {
 				p.chosen[c] = now
 			case since+p.wait <= now:
 				delete(p.chosen, c)
-				s.complete(c, Preempted, true)
+				p.s.complete(c, Preempted, true)
 			}
 		}
 	}
-	maps.DeleteFunc(p.chosen, func(_ *Container, since int64) bool { return since+2*p.wait < now })
 }
 
 func inHashOrder(list []*Container) []*Container {
@@ -154,7 +173,7 @@ func (t *idealQueue) findExtras() {
 
 // distribute computes the ideal shares below a queue, and how far each child is above
 // its own, scaled down to what a round may take (computeIdealResourceDistribution).
-func (t *idealQueue) distribute(allowed Resource) {
+func (t *idealQueue) distribute(p *preemption, allowed Resource) {
 	if len(t.children) == 0 {
 		return
 	}
@@ -167,9 +186,9 @@ func (t *idealQueue) distribute(allowed Resource) {
 			without = append(without, child)
 		}
 	}
-	left := fill(c, total, with, total, false)
+	left := p.fill(total, with, total, false)
 	if len(without) > 0 && c.compare(total, left, Resource{}) > 0 {
-		fill(c, total, without, left, true)
+		p.fill(total, without, left, true)
 	}
 	var needed Resource
 	for _, child := range t.children {
@@ -190,14 +209,15 @@ func (t *idealQueue) distribute(allowed Resource) {
 		}
 	}
 	for _, child := range t.children {
-		child.distribute(allowed)
+		child.distribute(p, allowed)
 	}
 }
 
 // fill hands a resource out in rounds to the queues that have least of their
 // guarantee, in proportion to the guarantees (computeFixpointAllocation). It returns
-// what nobody takes.
-func fill(c calculator, total Resource, queues []*idealQueue, left Resource, evenly bool) Resource {
+// what nobody takes, and notes the queues that wait for something in their order.
+func (p *preemption) fill(total Resource, queues []*idealQueue, left Resource, evenly bool) Resource {
+	c := p.s.calc
 	var hungry []*idealQueue
 	for _, t := range queues {
 		t.ideal = t.q.used
@@ -216,6 +236,7 @@ func fill(c calculator, total Resource, queues []*idealQueue, left Resource, eve
 		for n < len(hungry) && compareNeed(c, total, hungry[0], hungry[n]) == 0 {
 			n++
 		}
+		p.serve(hungry[:min(n+1, len(hungry))])
 		var again []*idealQueue
 		round := left
 		for _, t := range hungry[:n] {
@@ -231,7 +252,18 @@ func fill(c calculator, total Resource, queues []*idealQueue, left Resource, eve
 		}
 		hungry = append(again, hungry[n:]...)
 	}
+	slices.SortStableFunc(hungry, func(a, b *idealQueue) int { return compareNeed(c, total, a, b) })
+	p.serve(hungry)
 	return left
+}
+
+// serve notes queues that wait for something (addPartitionToUnderServedQueues).
+func (p *preemption) serve(queues []*idealQueue) {
+	for _, t := range queues {
+		if !slices.Contains(p.served, t) {
+			p.served = append(p.served, t)
+		}
+	}
 }
 
 // compareNeed orders by the ideal share of the guarantee (TQComparator).
@@ -287,8 +319,9 @@ func (t *idealQueue) accept(c calculator, total, offered Resource) Resource {
 }
 
 // choose picks containers of the leafs that are above their ideal share, application
-// by application from the last (FifoCandidatesSelector.selectCandidates).
-func (p *preemption) choose(leafs []*idealQueue, allowed Resource) map[*App][]*Container {
+// by application from the last (FifoCandidatesSelector.selectCandidates). It notes how
+// much each leaf was to give.
+func (p *preemption) choose(leafs []*idealQueue, wanted map[*idealQueue]Resource, allowed *Resource) map[*App][]*Container {
 	s := p.s
 	chosen := make(map[*App][]*Container)
 	slots := hashSlots(0, len(leafs))
@@ -297,10 +330,11 @@ func (p *preemption) choose(leafs []*idealQueue, allowed Resource) map[*App][]*C
 	})
 	for _, t := range leafs {
 		obtain := t.toObtain(p)
+		wanted[t] = obtain
 		if s.calc.compare(s.total, obtain, Resource{}) <= 0 {
 			continue
 		}
-		take := taking{s, obtain, &allowed, chosen, false}
+		take := taking{s: s, obtain: obtain, allowed: allowed, chosen: chosen, whole: p.whole}
 		var masters []*Container
 		var size Resource
 		apps := slices.Clone(t.q.leaf.order())
@@ -309,7 +343,7 @@ func (p *preemption) choose(leafs []*idealQueue, allowed Resource) map[*App][]*C
 			if take.done {
 				break
 			}
-			for _, c := range take.from(a, p.observe) {
+			for _, c := range take.from(a, p) {
 				masters = append(masters, c)
 				size = size.Plus(c.Size)
 			}
@@ -346,32 +380,24 @@ type taking struct {
 	obtain  Resource
 	allowed *Resource
 	chosen  map[*App][]*Container
+	whole   bool // only while all that counts is wanted (conservative-drf)
 	done    bool
 }
 
 // from takes an application's reservations, which go at once, and then its containers,
 // the worst priority and the newest first. It returns the ApplicationMaster's, which
 // is passed over (FifoCandidatesSelector.preemptFrom).
-func (t *taking) from(a *App, observe bool) (masters []*Container) {
+func (t *taking) from(a *App, p *preemption) (masters []*Container) {
 	for _, priority := range slices.Sorted(maps.Keys(a.bookings)) {
-		for _, c := range slices.Clone(a.bookings[priority].list) {
+		for _, c := range a.bookings[priority].list {
 			if t.done {
 				return masters
 			}
 			t.one(c)
-			if !observe {
-				t.s.complete(c, Unreserved, false)
-			}
+			p.drops = append(p.drops, c)
 		}
 	}
-	list := a.alive()
-	slices.SortFunc(list, func(x, y *Container) int {
-		if x.Priority != y.Priority {
-			return int(y.Priority) - int(x.Priority)
-		}
-		return int(y.Number) - int(x.Number)
-	})
-	for _, c := range list {
+	for _, c := range a.newestFirst() {
 		if t.done {
 			break
 		}
@@ -382,6 +408,19 @@ func (t *taking) from(a *App, observe bool) (masters []*Container) {
 		t.one(c)
 	}
 	return masters
+}
+
+// newestFirst lists the live containers, the worst priority and the newest first
+// (PreemptionCandidatesSelector.sortContainers).
+func (a *App) newestFirst() []*Container {
+	list := a.alive()
+	slices.SortFunc(list, func(x, y *Container) int {
+		if x.Priority != y.Priority {
+			return int(y.Priority) - int(x.Priority)
+		}
+		return int(y.Number) - int(x.Number)
+	})
+	return list
 }
 
 // one takes a container whole, if it brings the goal nearer
@@ -399,7 +438,7 @@ func (t *taking) one(c *Container) bool {
 		return false
 	}
 	after := t.obtain.Minus(c.Size)
-	if calc.compare(total, after.Max(zero), t.obtain.Max(zero)) >= 0 {
+	if t.whole && calc.anyUsedUp(t.obtain) || !t.whole && calc.compare(total, after.Max(zero), t.obtain.Max(zero)) >= 0 {
 		return false
 	}
 	t.obtain = after

@@ -59,6 +59,7 @@ type capacityQueue struct {
 	priority             int32
 	byPriority           bool // children stand in order of priority and use
 	preemptable          bool
+	intraPreemptable     bool // within it
 
 	guaranteed, maximum Resource // effective
 	usedShare           float32  // of the guaranteed amount

@@ -25,10 +25,16 @@ type capacityUsers struct {
 	usedActive Resource
 	ratio      float32 // sum of the users' ratios, as it has grown
 
-	// The limit of active users holds until the version changes.
-	version, computed uint64
-	limitActive       Resource
-	onlyPending       int // users without an activated application, as of the last computation
+	// The limits of active users and of all hold until the version changes.
+	version         uint64
+	ofActive, ofAll userLimit
+	onlyPending     int // users without an activated application, as of the last computation
+}
+
+// userLimit is a limit as of a version.
+type userLimit struct {
+	limit   Resource
+	version uint64
 }
 
 func newCapacityUsers(q *capacityQueue) *capacityUsers {
@@ -146,9 +152,20 @@ func (m *capacityUsers) resize() {
 // limit is what an active user of a name may use
 // (UsersManager.getComputedResourceLimitForActiveUsers).
 func (m *capacityUsers) limit(name string) Resource {
-	if m.computed != m.version {
-		m.limitActive = m.compute()
-		m.computed = m.version
+	return m.computed(&m.ofActive, name, func(Resource) (Resource, float32) { return m.usedActive.Plus(m.q.s.least), m.weight })
+}
+
+// limitOfAll is what a user of a name may use if all users count, not only the active
+// ones (UsersManager.getComputedResourceLimitForAllUsers).
+func (m *capacityUsers) limitOfAll(name string) Resource {
+	return m.computed(&m.ofAll, name, func(current Resource) (Resource, float32) { return current, m.allWeight })
+}
+
+// computed returns a limit times the weight of a user, computed anew at need. whose gives
+// what the users share and the sum of their weights.
+func (m *capacityUsers) computed(l *userLimit, name string, whose func(current Resource) (Resource, float32)) Resource {
+	if l.version != m.version {
+		*l = userLimit{m.compute(whose), m.version}
 		m.onlyPending = 0
 		for _, u := range m.users {
 			if u.pending > 0 && u.active <= 0 {
@@ -160,13 +177,13 @@ func (m *capacityUsers) limit(name string) Resource {
 	if u := m.users[name]; u != nil {
 		weight = u.weight
 	}
-	return m.q.s.calc.timesDown(m.limitActive, float64(weight), m.q.s.least)
+	return m.q.s.calc.timesDown(l.limit, float64(weight), m.q.s.least)
 }
 
-// compute is UsersManager.computeUserLimit for active users: the larger of their even
-// share of what active users have and the configured percentage of the queue, at most
-// the queue's guarantee times the factor.
-func (m *capacityUsers) compute() Resource {
+// compute is UsersManager.computeUserLimit: the larger of a user's even share of what the
+// users have and the configured percentage of the queue, at most the queue's guarantee
+// times the factor.
+func (m *capacityUsers) compute(whose func(current Resource) (Resource, float32)) Resource {
 	s := m.q.s
 	c, total, least := s.calc, s.total, s.least
 	guaranteed := greater(c, total, m.q.guaranteed, least)
@@ -175,7 +192,7 @@ func (m *capacityUsers) compute() Resource {
 	if c.compare(total, consumed, guaranteed) >= 0 {
 		current = consumed.Plus(least)
 	}
-	even := c.divideUp(m.usedActive.Plus(least), m.weight)
+	even := c.divideUp(whose(current))
 	floor := c.divideWhole(times(current, float64(m.percent)), 100)
 	limit := greater(c, total, even, floor)
 	most := times(guaranteed, float64(m.factor))

@@ -223,6 +223,9 @@ func (s *fair) Pull(a *App, into []*Container) ([]*Container, Resource) {
 	return into, a.fair.queue.headroom(free)
 }
 
+// Unmoved implements Scheduler.
+func (s *fair) Unmoved(*App) bool { return true }
+
 // complete ends a container or a reservation (FairScheduler.completedContainerInternal).
 func (s *fair) complete(c *Container, exit Exit, tell bool) {
 	if c.state == reserved {

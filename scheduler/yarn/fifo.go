@@ -95,6 +95,9 @@ func (s *fifo) complete(c *Container, exit Exit, tell bool) {
 	}
 }
 
+// Unmoved implements Scheduler.
+func (s *fifo) Unmoved(*App) bool { return true }
+
 // NodeUpdate implements Scheduler: the applications in order take all that fits, at
 // once, wherever their data is (FifoScheduler.assignContainers). A priority that gets
 // nothing ends the turn of its application.

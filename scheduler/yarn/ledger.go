@@ -125,6 +125,9 @@ type App struct {
 	fair     *fairApp
 }
 
+// Granted returns the containers of which the application does not know yet.
+func (a *App) Granted() []*Container { return a.granted }
+
 // Waits reports whether the ApplicationMaster has no container yet.
 func (a *App) Waits() bool { return a.am == nil }
 

@@ -68,6 +68,10 @@ type Scheduler interface {
 	// effect.
 	Waits() bool
 
+	// Unmoved reports whether heartbeats of an ApplicationMaster that send nothing and are
+	// given nothing leave the scheduler as it is.
+	Unmoved(*App) bool
+
 	// Full reports whether an offer of the node is of no effect until the node changes.
 	Full(*Node) bool
 }

@@ -441,19 +441,15 @@ func (a *AppMaster) scheduleReduces() {
 	if a.pending.len == 0 {
 		return
 	}
-	total := float32(len(a.maptasks))
-	if !a.started {
-		if a.endedMaps() < int(math.Ceil(float64(a.job.Settings.Slowstart*total))) {
-			return
-		}
-		a.started = true
+	if a.started = a.slowstarted(); !a.started {
+		return
 	}
 	if a.maps.len == 0 {
 		a.rampUp(a.pending.len)
 		return
 	}
 	mapSize, reduceSize := a.requests.sizes[workload.Map], a.requests.sizes[workload.Reduce]
-	done := float32(a.endedMaps()) / total
+	done := float32(a.endedMaps()) / float32(len(a.maptasks))
 	limit := a.limit()
 	forReduces := share(limit, min(done, a.job.Settings.RampUpLimit))
 	forMaps := limit.Minus(forReduces)
@@ -468,6 +464,11 @@ func (a *AppMaster) scheduleReduces() {
 	} else {
 		a.rampDown(int(min(-n, int64(a.reduces.len))))
 	}
+}
+
+// slowstarted reports whether enough maps have ended for the first reduce.
+func (a *AppMaster) slowstarted() bool {
+	return a.started || a.endedMaps() >= int(math.Ceil(float64(a.job.Settings.Slowstart*float32(len(a.maptasks)))))
 }
 
 // rampUp asks for the first n pending reduces.

@@ -168,6 +168,9 @@ func (a *AppMaster) settle() {
 		}
 	}
 	a.queue = a.queue[:0]
+	if !a.Idle() {
+		a.master.Wake()
+	}
 }
 
 // count is how many tasks of a kind there are.
@@ -285,6 +288,18 @@ func (a *AppMaster) unregister() {
 
 // Beating reports whether heartbeats go on: until the job has finished.
 func (a *AppMaster) Beating() bool { return a.state != jobEnded }
+
+// Idle implements yarn.Application. With maps that wait a heartbeat may preempt reduces,
+// ask for more of them or take requests back, by the headroom or the time.
+func (a *AppMaster) Idle() bool {
+	if a.uber {
+		return a.state != jobEnded
+	}
+	s := &a.job.Settings
+	return a.state != jobEnded && !a.recalculate && a.requests.idle() && a.endedMaps()+a.ended[workload.Reduce] == a.lastEnded &&
+		s.RunningMaps <= 0 && s.RunningReduces <= 0 && !a.speculator.mayStart() &&
+		(a.maps.len == 0 || (len(a.reducetasks) == 0 || a.runningMaps.len > 0) && (a.pending.len == 0 || !a.slowstarted()))
+}
 
 // Lost tells that the ApplicationMaster's process is gone.
 func (a *AppMaster) Lost() {

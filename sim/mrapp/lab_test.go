@@ -130,6 +130,7 @@ func (l *lab) RackOf(node int32) yarn.Place  { return yarn.Place(1 + node/2) }
 func (l *lab) HostOf(node int32) yarn.Place  { return yarn.Place(10 + node) }
 func (l *lab) Launch(*yarn.Container) bool   { return true }
 func (l *lab) Exit()                         { l.exited = l.Now() }
+func (l *lab) Wake()                         {}
 func (l *lab) Unregister(bool) (agreed bool) { agreed, l.asked = l.asked, true; return agreed }
 func (l *lab) Ended(c *yarn.Container, e yarn.Exit) {
 	l.unheard = append(l.unheard, yarn.Ended{Container: c, Exit: e})

@@ -160,6 +160,12 @@ func (r *requestor) heartbeat() yarn.AllocateResponse {
 	return answer
 }
 
+// idle reports whether the next heartbeat has nothing to send.
+func (r *requestor) idle() bool {
+	b := &r.refused
+	return len(r.changed)+len(r.releases)+len(b.additions)+len(b.removals) == 0 && b.counted == len(b.listed)
+}
+
 // takeAsks lists what is to be sent: the largest priority number first, anywhere
 // before places (ResourceRequestComparator).
 func (r *requestor) takeAsks() {

@@ -148,6 +148,16 @@ func (s *speculator) pass() {
 	s.a.after(wait, s.wake)
 }
 
+// looks reports whether a pass looks at the tasks of a type.
+func (s *speculator) looks(kind workload.Kind) bool {
+	return s.begun[kind] && s.needs[kind] <= 0 && (s.tried > 0 || s.enough(kind))
+}
+
+// mayStart reports whether the next pass may start an attempt.
+func (s *speculator) mayStart() bool {
+	return s.a != nil && (s.looks(workload.Map) || s.looks(workload.Reduce))
+}
+
 // Reasons not to start an attempt, as values of a task.
 const (
 	onSchedule int64 = math.MinInt64 + iota
@@ -161,7 +171,7 @@ const (
 // (maybeScheduleASpeculation). Of equal gains, Hadoop takes the first in a hash map;
 // here it is the first task.
 func (s *speculator) look(kind workload.Kind, tasks []*task) bool {
-	if !s.begun[kind] || s.needs[kind] > 0 || s.tried == 0 && !s.enough(kind) {
+	if !s.looks(kind) {
 		return false
 	}
 	set := &s.a.job.Settings.Speculation

@@ -94,6 +94,9 @@ type Master interface {
 	// first comes first. Stop withdraws it.
 	At(when engine.Time, do func()) Timer
 
+	// Wake lets heartbeats go on that were left out because the program was idle.
+	Wake()
+
 	// Place returns the number of the name of a host or rack.
 	Place(name string) Place
 
@@ -141,6 +144,10 @@ type Application interface {
 	// Beating reports whether heartbeats go on. It is asked when one is due; the
 	// first false ends them.
 	Beating() bool
+
+	// Idle reports whether the next heartbeats would send nothing and decide nothing, until
+	// the ResourceManager has news. When that changes the program calls Master.Wake.
+	Idle() bool
 
 	// Killed tells that a node kills a container that the application has launched:
 	// whatever runs in it stops now.

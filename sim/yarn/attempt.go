@@ -75,16 +75,40 @@ func (a *attempt) start() {
 	now := a.rm.Now()
 	a.app.record.AMStarted, a.app.record.Registered = now, now
 	a.heard = now
-	a.rm.agenda.at(now+a.app.Interval, a.beat)
+	a.beats = series{g: a.rm.agenda, interval: a.app.Interval, do: a.beat}
+	a.beats.beat()
 	a.program.Start(a)
 }
 
+// beat lets the program heartbeat. Later heartbeats are left out while neither side has
+// news.
 func (a *attempt) beat() {
 	if a.lost || a.over || !a.program.Beating() {
 		return
 	}
-	a.rm.agenda.at(a.rm.Now()+a.app.Interval, a.beat)
+	a.beats.beat()
 	a.program.Beat()
+	news := len(a.book.Granted()) + len(a.ended) + len(a.changed)
+	if a.rm.config.Every || a.app.Interval != a.rm.config.Heartbeat || news > 0 || !a.program.Idle() || !a.rm.sched.Unmoved(a.book) {
+		return
+	}
+	a.beats.rest()
+}
+
+// Wake implements Master.
+func (a *attempt) Wake() {
+	if a.started && !a.lost && a.beats.resting {
+		a.heard = a.lastHeard()
+		a.beats.wake()
+	}
+}
+
+// lastHeard returns the instant of the last heartbeat, left out or not.
+func (a *attempt) lastHeard() engine.Time {
+	if a.beats.resting && !a.lost {
+		return max(a.heard, a.beats.last())
+	}
+	return a.heard
 }
 
 // lose ends the process of the ApplicationMaster.
@@ -92,6 +116,7 @@ func (a *attempt) lose() {
 	if a.lost {
 		return
 	}
+	a.heard = a.lastHeard()
 	a.lost = true
 	if a.started {
 		a.program.Lost()
@@ -115,6 +140,7 @@ func (a *attempt) containerEnded(c *Container, exit Exit) {
 		}
 	}
 	a.ended = append(a.ended, endedAt{n, first, Ended{Container: c, Exit: exit}})
+	a.Wake()
 }
 
 // amEnded ends the attempt. Without a final state it has failed, and another one is

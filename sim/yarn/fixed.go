@@ -141,6 +141,9 @@ func (f *fixed) Beat() {
 // Beating implements Application.
 func (f *fixed) Beating() bool { return !f.done }
 
+// Idle implements Application. What there is to send comes of heartbeats alone.
+func (f *fixed) Idle() bool { return len(f.changed)+len(f.releases) == 0 && !f.done }
+
 // assign gives a container to a waiting task: the first for which it is on the right
 // host, else the first on the right rack, else the first.
 func (f *fixed) assign(c *Container) {

@@ -91,6 +91,7 @@ func (rm *ResourceManager) checkNodes() {
 		for _, p := range rm.apps {
 			if a := p.attempt; a != nil && !a.over {
 				a.changed = append(a.changed, NodeReport{Node: n.book.Index})
+				a.Wake()
 			}
 		}
 	}
@@ -99,7 +100,7 @@ func (rm *ResourceManager) checkNodes() {
 // checkMasters fails attempts whose ApplicationMaster was silent for too long.
 func (rm *ResourceManager) checkMasters() {
 	for _, p := range rm.apps {
-		if a := p.attempt; a != nil && a.am != nil && !a.over && rm.Now() > a.heard+rm.config.AMExpiry {
+		if a := p.attempt; a != nil && a.am != nil && !a.over && rm.Now() > a.lastHeard()+rm.config.AMExpiry {
 			rm.post(func() { a.amEnded(KilledByRM) })
 		}
 	}
@@ -189,6 +190,8 @@ func (rm *ResourceManager) Allocated(c *Container) {
 	if a := rm.attempts[c.App()]; a.am == nil {
 		rm.rows[c.Row].What = "am"
 		rm.post(a.amAllocated)
+	} else {
+		a.Wake()
 	}
 }
 

@@ -147,6 +147,7 @@ type attempt struct {
 	succeeded  bool
 	unregister bool
 	heard      engine.Time
+	beats      series // of the program
 
 	ended   []endedAt     // since the last pull
 	spare   []endedAt     // for its memory

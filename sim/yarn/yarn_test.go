@@ -49,6 +49,7 @@ type script struct {
 
 func (s *script) Start(m Master)    { s.m = m }
 func (s *script) Beating() bool     { return !s.silent }
+func (s *script) Idle() bool        { return false }
 func (s *script) Died(c *Container) { s.hear("died", c) }
 func (s *script) Lost()             { s.heard = append(s.heard, "lost") }
 func (s *script) Killed(c *Container) {
