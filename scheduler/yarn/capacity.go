@@ -129,18 +129,11 @@ func (s *capacity) demand(a *App, d demand) {
 
 // Update implements Scheduler (CapacityScheduler.allocate).
 func (s *capacity) Update(a *App, asks []Ask, releases []*Container, refuse, forgive []int32) {
-	for _, c := range releases {
-		s.complete(c, Aborted, true)
-	}
-	if a.stopped {
-		return
-	}
 	changed := false
-	a.updateAll(asks, func(r Resource) Resource { return s.Normalize(a.Queue, r) }, func(d demand) {
+	a.heard(s, s.complete, asks, releases, refuse, forgive, func(d demand) {
 		s.demand(a, d)
 		changed = true
 	})
-	a.refuse(refuse, forgive)
 	if l := a.capacity.leaf; changed && l.bySize && !a.Waits() {
 		l.reorder(a)
 	}

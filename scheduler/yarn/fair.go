@@ -92,9 +92,6 @@ func (s *fair) pass() {
 // Waits implements Scheduler. What was preempted for someone may be left on a node.
 func (s *fair) Waits() bool { return s.preempts || s.cluster.Waits() }
 
-// Full implements Scheduler: any node may be reserved.
-func (s *fair) Full(*Node) bool { return false }
-
 // NodeAdded implements Scheduler.
 func (s *fair) NodeAdded(n *Node) {
 	s.addNode(n)
@@ -178,9 +175,6 @@ func (s *fair) AttemptRemoved(a *App) {
 	})
 }
 
-// AppRemoved implements Scheduler.
-func (s *fair) AppRemoved(*App) {}
-
 // Normalize implements Scheduler (FairScheduler.getNormalizedResource).
 func (s *fair) Normalize(queue string, r Resource) Resource {
 	most := s.Largest()
@@ -201,14 +195,7 @@ func (s *fair) CountsVCores() bool { return true }
 
 // Update implements Scheduler (FairScheduler.allocate).
 func (s *fair) Update(a *App, asks []Ask, releases []*Container, refuse, forgive []int32) {
-	for _, c := range releases {
-		s.complete(c, Aborted, true)
-	}
-	if a.stopped {
-		return
-	}
-	a.updateAll(asks, func(r Resource) Resource { return s.Normalize(a.fair.queue.path, r) }, func(demand) {})
-	a.refuse(refuse, forgive)
+	a.heard(s, s.complete, asks, releases, refuse, forgive, func(demand) {})
 }
 
 // Pull implements Scheduler.
@@ -222,9 +209,6 @@ func (s *fair) Pull(a *App, into []*Container) ([]*Container, Resource) {
 	}
 	return into, a.fair.queue.headroom(free)
 }
-
-// Unmoved implements Scheduler.
-func (s *fair) Unmoved(*App) bool { return true }
 
 // complete ends a container or a reservation (FairScheduler.completedContainerInternal).
 func (s *fair) complete(c *Container, exit Exit, tell bool) {

@@ -50,9 +50,6 @@ func (s *fifo) AttemptRemoved(a *App) {
 	s.apps = remove(s.apps, a)
 }
 
-// AppRemoved implements Scheduler.
-func (s *fifo) AppRemoved(*App) {}
-
 // Normalize implements Scheduler.
 func (s *fifo) Normalize(_ string, r Resource) Resource {
 	return memoryOnly{}.normalize(r, s.least, s.most, s.least)
@@ -66,14 +63,7 @@ func (s *fifo) CountsVCores() bool { return false }
 
 // Update implements Scheduler.
 func (s *fifo) Update(a *App, asks []Ask, releases []*Container, refuse, forgive []int32) {
-	for _, c := range releases {
-		s.complete(c, Aborted, true)
-	}
-	if a.stopped {
-		return
-	}
-	a.updateAll(asks, func(r Resource) Resource { return s.Normalize("", r) }, func(demand) {})
-	a.refuse(refuse, forgive)
+	a.heard(s, s.complete, asks, releases, refuse, forgive, func(demand) {})
 }
 
 // Pull implements Scheduler. The headroom is all that was free at the last heartbeat of
@@ -94,9 +84,6 @@ func (s *fifo) complete(c *Container, exit Exit, tell bool) {
 		a.giveBack(asks)
 	}
 }
-
-// Unmoved implements Scheduler.
-func (s *fifo) Unmoved(*App) bool { return true }
 
 // NodeUpdate implements Scheduler: the applications in order take all that fits, at
 // once, wherever their data is (FifoScheduler.assignContainers). A priority that gets
@@ -124,9 +111,6 @@ func (s *fifo) NodeUpdate(n *Node, gone []Ended) {
 
 // Waits implements Scheduler. The next offer renews the headroom too.
 func (s *fifo) Waits() bool { return s.headroom != s.total.Minus(s.used) || s.cluster.Waits() }
-
-// Full implements Scheduler: an offer of any node renews the headroom.
-func (s *fifo) Full(*Node) bool { return false }
 
 // serve gives containers of one priority: at their host, then on their rack, then to any.
 func (s *fifo) serve(a *App, p Priority, n *Node) int {

@@ -142,6 +142,18 @@ func (a *App) prepare(c *cluster) {
 	a.bookings = make(map[Priority]*bookings)
 }
 
+// heard books what a heartbeat of the application says: releases, asks and changes of the
+// blacklist, in this order. It calls changed for each ask of Any.
+func (a *App) heard(s Scheduler, complete func(*Container, Exit, bool), asks []Ask, releases []*Container, refuse, forgive []int32, changed func(demand)) {
+	for _, c := range releases {
+		complete(c, Aborted, true)
+	}
+	if !a.stopped {
+		a.updateAll(asks, func(r Resource) Resource { return s.Normalize(a.Path, r) }, changed)
+		a.refuse(refuse, forgive)
+	}
+}
+
 // refuse changes the nodes that the application refuses.
 func (a *App) refuse(more, less []int32) {
 	a.cluster.changes += uint64(len(more) + len(less))
@@ -278,6 +290,18 @@ func (c *cluster) Changes() uint64 { return c.changes }
 
 // Waits implements Scheduler.
 func (c *cluster) Waits() bool { return c.waiting > 0 }
+
+// The rules that most policies share: AppRemoved books nothing, heartbeats without news
+// leave the scheduler as it is, and an offer of any node may be of effect.
+
+// AppRemoved implements Scheduler.
+func (c *cluster) AppRemoved(*App) {}
+
+// Unmoved implements Scheduler.
+func (c *cluster) Unmoved(*App) bool { return true }
+
+// Full implements Scheduler.
+func (c *cluster) Full(*Node) bool { return false }
 
 func (c *cluster) addNode(n *Node) {
 	c.changes++

@@ -214,8 +214,12 @@ type series struct {
 func (s *series) beat() {
 	s.call.Stop()
 	s.resting = false
-	s.next = s.g.turn(s.g.e.Now() + s.interval)
-	s.call = s.g.in(s.next, s.do)
+	t := s.g.turn(s.g.e.Now() + s.interval)
+	if t.origin == s.next.origin && t.rank == s.next.rank {
+		t.set = s.next.set // its place among series of one origin does not depend on what was left out
+	}
+	s.next = t
+	s.call = s.g.in(t, s.do)
 }
 
 // rest leaves heartbeats out from now on.
