@@ -263,6 +263,7 @@ type Prediction struct {
 type JobOutcome struct {
 	ID, Name, User, Pool, Queue string
 	State                       workload.State
+	After                       []string // IDs of the jobs that it waited for
 
 	Submit     time.Duration
 	Deadline   time.Duration // 0: none

@@ -151,6 +151,10 @@ func comparedColumns(runs []*Summary) []comparedColumn {
 			return math.NaN()
 		}, textDuration})
 	}
+	columns = append(columns,
+		perTask("spills of a map", workload.Map, func(k *KindSummary) int64 { return k.Spills }),
+		perTask("merge passes of a map", workload.Map, func(k *KindSummary) int64 { return k.MergePasses }),
+		perTask("merge passes of a reduce", workload.Reduce, func(k *KindSummary) int64 { return k.MergePasses }))
 	if slices.ContainsFunc(runs, func(s *Summary) bool { return s.Containers != nil }) {
 		columns = append(columns, comparedColumn{"memory in use", false, func(s *Summary) float64 {
 			if s.Containers == nil {
@@ -170,6 +174,18 @@ func comparedColumns(runs []*Summary) []comparedColumn {
 		}, textShare})
 	}
 	return columns
+}
+
+// perTask is a mean over the successful attempts of a kind, where any spilled.
+func perTask(label string, kind workload.Kind, count func(*KindSummary) int64) comparedColumn {
+	return comparedColumn{label, false, func(s *Summary) float64 {
+		for i := range s.Kinds {
+			if k := &s.Kinds[i]; k.Kind == kind.String() && k.Spilled > 0 {
+				return float64(count(k)) / float64(k.Succeeded)
+			}
+		}
+		return math.NaN()
+	}, textMean}
 }
 
 // differing returns the makespan and those other columns that neither are about
@@ -239,3 +255,5 @@ func slotTypes(runs []*Summary) []string {
 func textDuration(v float64) string { return text.Duration(int64(v)) }
 
 func textShare(v float64) string { return text.Percent(text.Share(v)) }
+
+func textMean(v float64) string { return fmt.Sprintf("%.1f", v) }

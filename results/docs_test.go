@@ -46,7 +46,7 @@ func TestDocumentedColumns(t *testing.T) {
 	const page = "../docs/results.md"
 	for heading, want := range map[string][]string{
 		AttemptsName:           slices.Concat(attemptColumns, counterColumns),
-		JobsName:               slices.Concat(jobColumns, deadlineColumns),
+		JobsName:               slices.Concat(jobColumns, deadlineColumns, chainColumns),
 		ResourcesName:          ResourceColumns,
 		ContainersName:         containerColumns,
 		applicationsName:       applicationColumns,
@@ -151,6 +151,7 @@ func TestDocumentedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := smallSample(t)
+	run.Predictions[0].Jobs[0].SpilledRecords = 1
 	run.Recorded = []workload.JobRecord{{ID: run.Predictions[0].Jobs[0].ID, Finish: time.Minute}}
 	if err := errors.Join(run.Write(d), d.Commit(resultdir.Manifest{})); err != nil {
 		t.Fatal(err)

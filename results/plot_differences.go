@@ -12,27 +12,47 @@ const mostBars = 24
 // differencesFigure draws the figures that differ between several runs, each in
 // a panel of its own with a bar for each run.
 func differencesFigure(title string, runs []*Run) *figure.Figure {
-	const mostPanels, rowHeight = 6, 17
+	const mostPanels = 6
 	summaries := make([]*Summary, len(runs))
 	for i, r := range runs {
 		summaries[i] = r.Summary()
 	}
 	_, names := runNames(summaries)
-	f := &figure.Figure{Title: title, Subtitle: varied(runs), Columns: 2}
+	var panels []barPanel
 	columns := differing(comparedColumns(summaries), summaries)
-	columns = columns[:min(mostPanels, len(columns))]
-	for k, column := range columns {
-		bars := figure.ValueBars{Colour: stageColours[stageMap], Room: 0.8}
+	for _, column := range columns[:min(mostPanels, len(columns))] {
+		p := barPanel{heading: column.label}
 		for _, s := range summaries {
 			v := column.of(s)
 			if math.IsNaN(v) {
 				v = 0
 			}
-			bars.Values, bars.Texts = append(bars.Values, v), append(bars.Texts, column.cell(s))
+			p.add(v, column.cell(s))
 		}
+		panels = append(panels, p)
+	}
+	return barsFigure(&figure.Figure{Title: title, Subtitle: varied(runs), Columns: 2}, names, panels)
+}
+
+// barPanel has a bar for each row of a figure, on a scale of its own.
+type barPanel struct {
+	heading string
+	bars    figure.ValueBars
+}
+
+func (b *barPanel) add(v float64, text string) {
+	b.bars.Values, b.bars.Texts = append(b.bars.Values, v), append(b.bars.Texts, text)
+}
+
+// barsFigure draws panels with the same rows into a figure.
+func barsFigure(f *figure.Figure, names []string, panels []barPanel) *figure.Figure {
+	const rowHeight = 17
+	for k := range panels {
+		b := &panels[k].bars
+		b.Colour, b.Room = stageColours[stageMap], 0.8
 		p := figure.RowsPanel(names, rowHeight)
-		p.Heading, p.Column = column.label, figure.ColumnOf(k, len(columns), f.Columns)
-		p.Add(&bars)
+		p.Heading, p.Column = panels[k].heading, figure.ColumnOf(k, len(panels), f.Columns)
+		p.Add(b)
 		f.Panels = append(f.Panels, p)
 	}
 	f.SetX(1, "", nil)

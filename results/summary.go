@@ -46,10 +46,11 @@ type Summary struct {
 
 	Containers *ContainerSummary `json:"containers,omitempty"`
 
-	Slowest     []JobTime `json:"slowest"`
-	Groups      []Group   `json:"groups,omitempty"`
-	Warnings    []string  `json:"warnings"`
-	Assumptions []string  `json:"assumptions"`
+	Slowest     []JobTime   `json:"slowest"`
+	Spills      []JobSpills `json:"spills,omitempty"` // of the jobs that spilled most, at most slowestJobs
+	Groups      []Group     `json:"groups,omitempty"`
+	Warnings    []string    `json:"warnings"`
+	Assumptions []string    `json:"assumptions"`
 }
 
 // properties are Hadoop properties with their values.
@@ -147,6 +148,8 @@ type KindSummary struct {
 	Shuffle     int64        `json:"shuffle_bytes"`
 	HDFSRead    int64        `json:"hdfs_read_bytes"`
 	HDFSWritten int64        `json:"hdfs_write_bytes"`
+	Spills      int64        `json:"spills"`
+	MergePasses int64        `json:"merge_passes"`
 	Spilled     int64        `json:"spilled_records"`
 	WaitFetch   int64        `json:"wait_fetch_ns"`
 	WaitMemory  int64        `json:"wait_memory_ns"`
@@ -211,6 +214,7 @@ func (r *Run) Summary() *Summary {
 		Kinds:     text.Listed(r.Stats.kindSummaries()),
 		Slots:     text.Listed(r.Stats.slotSummaries(r.end())),
 		Slowest:   text.Listed(r.slowest()),
+		Spills:    r.spills(),
 		Groups:    r.groups(),
 	}
 	if use := r.Stats.use; use != nil {
@@ -372,6 +376,8 @@ func (s *Stats) kindSummaries() []KindSummary {
 			Shuffle:     k.data.ShuffleBytes,
 			HDFSRead:    k.data.HDFSReadBytes,
 			HDFSWritten: k.data.HDFSWriteBytes,
+			Spills:      k.data.Spills,
+			MergePasses: k.data.MergePasses,
 			Spilled:     k.data.SpilledRecords,
 			WaitFetch:   k.fetch,
 			WaitMemory:  k.memory,

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -19,18 +20,26 @@ var jobColumns = []string{
 	"submit_ns", "launch_ns", "running_ns", "first_map_ns", "last_map_ns", "shuffle_end_ns", "finish_ns", "low_ns", "high_ns",
 	"maps", "reduces", "failed", "killed", "speculative", "node_local", "rack_local", "off_rack", "no_locality",
 	"map_waves", "reduce_waves", "in_bytes", "shuffle_bytes", "out_bytes", "map_time_ns", "reduce_time_ns",
+	"spills", "merge_passes", "spilled_records",
 }
 
-// deadlineColumns follow the jobColumns if any job has a deadline.
-var deadlineColumns = []string{"deadline_ns", "deadline_met"}
+// These columns follow the jobColumns if any job has a deadline, or waits for others.
+var (
+	deadlineColumns = []string{"deadline_ns", "deadline_met"}
+	chainColumns    = []string{"after"}
+)
 
 // writeJobs writes jobs.csv.
 func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 	out := csv.NewWriter(w)
 	due := slices.ContainsFunc(jobs, func(j model.JobOutcome) bool { return j.Deadline > 0 })
-	head := jobColumns
+	chained := slices.ContainsFunc(jobs, func(j model.JobOutcome) bool { return len(j.After) > 0 })
+	head := slices.Clone(jobColumns)
 	if due {
-		head = slices.Concat(jobColumns, deadlineColumns)
+		head = append(head, deadlineColumns...)
+	}
+	if chained {
+		head = append(head, chainColumns...)
 	}
 	out.Write(head)
 	for i := range jobs {
@@ -48,12 +57,20 @@ func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 			whole(j.Locality[workload.OffRack]), whole(j.Locality[workload.NoLocality]),
 			whole(j.MapWaves), whole(j.ReduceWaves),
 			whole(j.InBytes), whole(j.ShuffleBytes), whole(j.OutBytes), ns(j.MapTime), ns(j.ReduceTime),
+			whole(j.Spills), whole(j.MergePasses), whole(j.SpilledRecords),
 		}
 		switch {
 		case due && j.Deadline > 0:
 			row = append(row, ns(j.Deadline), strconv.FormatBool(j.InTime()))
 		case due:
 			row = append(row, "", "")
+		}
+		if chained {
+			ids := make([]string, len(j.After))
+			for i, id := range j.After {
+				ids[i] = text.Escape(id)
+			}
+			row = append(row, strings.Join(ids, ","))
 		}
 		out.Write(row)
 	}

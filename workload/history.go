@@ -73,6 +73,9 @@ type HistoryJob struct {
 	Finish  time.Duration
 	Outcome State // Running: no end is recorded
 
+	Workflow Workflow
+	After    []string // IDs of the jobs that it waited for, where a record lists them
+
 	Maps    int // as announced by the job; the recorded tasks are in Tasks
 	Reduces int
 

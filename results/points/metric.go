@@ -135,13 +135,9 @@ type jobFigure struct {
 	of     func(*model.JobOutcome) float64
 }
 
-// jobFigures are response_ns, slowdown and sums of attempts.csv, and the columns of
-// jobs.csv that are numbers.
+// jobFigures are response_ns, slowdown, and the columns of jobs.csv that are numbers.
 var jobFigures = []jobFigure{
 	{"response_ns", -1, response}, {"slowdown", -1, slowdown},
-	{"spills", -1, func(j *model.JobOutcome) float64 { return float64(j.Spills) }},
-	{"merge_passes", -1, func(j *model.JobOutcome) float64 { return float64(j.MergePasses) }},
-	{"spilled_records", -1, func(j *model.JobOutcome) float64 { return float64(j.SpilledRecords) }},
 	{"submit_ns", 0, func(j *model.JobOutcome) float64 { return known(j.Submit) }},
 	{"launch_ns", -1, func(j *model.JobOutcome) float64 { return known(j.Launch) }},
 	{"running_ns", -1, func(j *model.JobOutcome) float64 { return known(j.Running) }},
@@ -167,6 +163,9 @@ var jobFigures = []jobFigure{
 	{"out_bytes", 0, func(j *model.JobOutcome) float64 { return float64(j.OutBytes) }},
 	{"map_time_ns", -1, func(j *model.JobOutcome) float64 { return float64(j.MapTime) }},
 	{"reduce_time_ns", -1, func(j *model.JobOutcome) float64 { return float64(j.ReduceTime) }},
+	{"spills", -1, func(j *model.JobOutcome) float64 { return float64(j.Spills) }},
+	{"merge_passes", -1, func(j *model.JobOutcome) float64 { return float64(j.MergePasses) }},
+	{"spilled_records", -1, func(j *model.JobOutcome) float64 { return float64(j.SpilledRecords) }},
 	{"deadline_ns", 0, func(j *model.JobOutcome) float64 { return due(j, float64(j.Deadline)) }},
 	{"deadline_met", 1, func(j *model.JobOutcome) float64 {
 		if j.InTime() {

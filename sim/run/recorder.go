@@ -12,7 +12,7 @@ import (
 // notStarted returns the outcome of a job before its first event.
 func notStarted(spec *workload.Job) model.JobOutcome {
 	return model.JobOutcome{
-		ID: spec.ID, Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue,
+		ID: spec.ID, Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue, After: spec.After,
 		Submit: spec.Submit, Deadline: spec.Deadline, Launch: never, Running: never, FirstMap: never, LastMap: never,
 		ShuffleEnd: never, Finish: never,
 		Maps: spec.Maps.Count, Reduces: spec.Reduces.Count,

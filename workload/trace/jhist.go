@@ -41,6 +41,9 @@ type jhistRecord struct {
 	JobName      string     `json:"jobName"`
 	UserName     string     `json:"userName"`
 	QueueName    string     `json:"jobQueueName"`
+	WorkflowID   avroString `json:"workflowId"`
+	WorkflowNode avroString `json:"workflowNodeName"`
+	Adjacencies  avroString `json:"workflowAdjacencies"`
 	Priority     string     `json:"priority"`
 	JobStatus    string     `json:"jobStatus"`
 	Diagnostics  avroString `json:"diagnostics"`
@@ -240,6 +243,7 @@ func (r *jhistReader) jobEvent(j *workload.HistoryJob, kind string, ev *jhistRec
 	switch kind {
 	case "JOB_SUBMITTED":
 		j.Name, j.User = ev.JobName, c.intern(ev.UserName)
+		j.Workflow = workload.Workflow{ID: string(ev.WorkflowID), Node: string(ev.WorkflowNode), Adjacencies: string(ev.Adjacencies)}
 	case "JOB_INITED":
 		j.Maps, j.Reduces = c.tasksAnnounced(line, "totalMaps", c.count(line, "totalMaps", ev.TotalMaps.orUnknown())),
 			c.tasksAnnounced(line, "totalReduces", c.count(line, "totalReduces", ev.TotalReduces.orUnknown()))

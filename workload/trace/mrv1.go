@@ -254,6 +254,12 @@ func (r *mrv1Reader) jobRecord(line int) {
 			j.User = c.intern(r.get(key))
 		case "JOB_QUEUE":
 			j.Queue = c.intern(r.get(key))
+		case "WORKFLOW_ID":
+			j.Workflow.ID = r.get(key)
+		case "WORKFLOW_NODE_NAME":
+			j.Workflow.Node = r.get(key)
+		case "WORKFLOW_ADJACENCIES":
+			j.Workflow.Adjacencies = r.get(key)
 		case "JOB_PRIORITY":
 			c.priority(line, j, r.get(key))
 		case "SUBMIT_TIME":

@@ -123,9 +123,14 @@ func writeScenario(w io.Writer, h *workload.History) error {
 		}
 	}
 	t.conf("conf", common)
+	chains := h.Chains()
 	for i := range r.Jobs {
-		dropHosts(r.Jobs[i].Maps.Splits, known)
-		t.job(&r.Jobs[i], common)
+		j := &r.Jobs[i]
+		dropHosts(j.Maps.Splits, known)
+		if c, ok := chains[j.ID]; ok { // its submission follows from the run, and with it its initialisation
+			j.After, j.Submit, j.Init, j.Ends = c.After, c.Delay, 0, workload.AttemptEnd{}
+		}
+		t.job(j, common)
 	}
 	return t.Flush()
 }
@@ -208,6 +213,9 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 	text("queue", j.Queue)
 	if j.Priority != workload.Normal {
 		w.pair("priority", j.Priority.String())
+	}
+	if len(j.After) > 0 {
+		w.pair("after", j.After)
 	}
 	w.pair("submit", j.Submit.String())
 	if j.Commits {
