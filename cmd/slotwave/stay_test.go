@@ -19,11 +19,15 @@ import (
 // slotwave and of Go, and pictures and archives, which Go may compress in another way.
 var volatile = regexp.MustCompile(`(manifest\.json|(^|/)run\.log)$|\.(png|gz|html)$`)
 
-// What verbs write stays. The golden file lists commands; below each are its exit code and
-// size and digest of what it printed and of each file that it wrote or changed. -v shows
-// what was printed. The commands share a folder, and later ones read what earlier ones wrote.
-func TestOutputsStay(t *testing.T) {
-	golden, err := filepath.Abs("testdata/stay.txt")
+// What verbs write stays: of runs and what is asked of them, and of models, sizes and
+// papers. A golden file lists commands; below each are its exit code and size and digest of
+// what it printed and of each file that it wrote or changed. -v shows what was printed. The
+// commands share a folder, and later ones read what earlier ones wrote.
+func TestOutputsStay(t *testing.T)      { outputsStay(t, "testdata/stay.txt") }
+func TestModelOutputsStay(t *testing.T) { outputsStay(t, "testdata/models.txt") }
+
+func outputsStay(t *testing.T, list string) {
+	golden, err := filepath.Abs(list)
 	if err != nil {
 		t.Fatal(err)
 	}

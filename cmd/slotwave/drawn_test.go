@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/model/vectortest"
+)
+
+// draw writes parts of a random scenario.
+type draw struct {
+	*rand.Rand
+	strings.Builder
+}
+
+func (d *draw) in(n int) bool { return d.IntN(n) == 0 }
+
+func (d *draw) of(words ...string) string { return words[d.IntN(len(words))] }
+
+// set writes a key in one of n scenarios.
+func (d *draw) set(n int, key, format string, values ...any) {
+	if d.in(n) {
+		fmt.Fprintf(d, key+" = "+format+"\n", values...)
+	}
+}
+
+// time draws how long something takes.
+func (d *draw) time(most int) string {
+	s := 1 + d.IntN(most)
+	switch d.IntN(5) {
+	case 0:
+		return fmt.Sprintf(`{ dist = %q, mean = "%ds", sd = "%ds" }`, d.of("normal", "lognormal", "gamma"), s, 1+s/3)
+	case 1:
+		return fmt.Sprintf(`{ dist = "exponential", mean = "%ds" }`, s)
+	case 2:
+		return fmt.Sprintf(`{ dist = "uniform", min = "%ds", max = "%ds" }`, s, 2*s)
+	}
+	return fmt.Sprintf(`"%dms"`, 1000*s+d.IntN(1000))
+}
+
+// drawnScenario is a small cluster of any release and fidelity, whose nodes differ, fail
+// and die, with jobs in pools and queues.
+func drawnScenario(r *rand.Rand) string {
+	d := &draw{Rand: r}
+	yarn, fidelity := d.in(4), d.of("replay", "replay", "phase", "device")
+	release := d.of("0.20.2", "0.21.0", "1.0.4", "1.2.1", "1.2.1")
+	if yarn {
+		release = d.of("2.10.2", "3.3.6")
+	} else if fidelity == "replay" && d.in(8) {
+		release = "ideal"
+	}
+	planned := fidelity != "replay"
+	fmt.Fprintf(d, "fidelity = %q\n", fidelity)
+	d.set(9, "until", `"%ds"`, 60+d.IntN(300))
+	fmt.Fprintf(d, "[cluster]\nhadoop = %q\n", release)
+	platform := func() string { return d.of("dl145-g3", "ec2-large", "hitune-xeon", "powerlinux-7r2", "server-2025") }
+	if planned {
+		fmt.Fprintf(d, "platform = %q\n", platform())
+	}
+	d.set(3, "price_per_hour", "0.%d", 1+d.IntN(9))
+	if !yarn && release != "ideal" {
+		d.set(4, "heartbeat", `"%dms"`, 500+d.IntN(4000))
+		d.set(5, "from_start", "true")
+		d.set(8, "shared_slots", "true")
+	}
+	if d.in(2) {
+		fmt.Fprintf(d, "nodes = %d\n", 2+d.IntN(6))
+		d.set(3, "racks", "2")
+		if !yarn {
+			fmt.Fprintf(d, "map_slots = %d\nreduce_slots = %d\n", 1+d.IntN(3), 1+d.IntN(2))
+		}
+		d.set(3, "slowdown", "1.%d", d.IntN(9))
+	} else {
+		for g := range 2 + d.IntN(2) {
+			fmt.Fprintf(d, "[[cluster.group]]\nname = \"%c\"\ncount = %d\n", 'a'+g, 1+d.IntN(3))
+			if !yarn {
+				fmt.Fprintf(d, "map_slots = %d\nreduce_slots = %d\n", 1+d.IntN(3), 1+d.IntN(2))
+			}
+			d.set(2, "slowdown", "%d.%d", 1+d.IntN(3), d.IntN(9))
+			if release != "ideal" && g > 0 {
+				d.set(6, "dies", `"%ds"`, 20+d.IntN(90))
+			}
+			d.set(8, "fail_after", `"%ds"`, 15+d.IntN(60))
+			if planned {
+				d.set(3, "platform", "%q", platform())
+				d.set(3, "disk_slowdown", "%d", 2+d.IntN(3))
+				d.set(4, "disks", "%d", 1+d.IntN(3))
+			}
+		}
+	}
+	pools := []string{"etl", "adhoc", "default"}
+	scheduler := d.of("fifo", "fair1", "fair2", "fair2", "capacity", "capacity", "maxedf", "minedf")
+	if !yarn {
+		fmt.Fprintf(d, "[scheduler]\nname = %q\n", scheduler)
+		switch {
+		case strings.HasPrefix(scheduler, "fair"):
+			d.set(3, "user_max_running_jobs", "%d", 1+d.IntN(2))
+			for _, pool := range pools[:1+d.IntN(2)] {
+				fmt.Fprintf(d, "[[scheduler.pool]]\nname = %q\n", pool)
+				d.set(2, "weight", "%d", 1+d.IntN(4))
+				d.set(3, "min_maps", "%d", 1+d.IntN(3))
+				d.set(3, "min_reduces", "1")
+				d.set(4, "max_running_jobs", "1")
+			}
+		case scheduler == "capacity":
+			first := 20 + d.IntN(40)
+			for i, capacity := range []int{first, 30, 70 - first} {
+				fmt.Fprintf(d, "[[scheduler.queue]]\nname = %q\ncapacity = %d\n", pools[i], capacity)
+				d.set(3, "user_limit_factor", "2")
+				d.set(3, "supports_priority", "true")
+				d.set(4, "minimum_user_limit_percent", "%d", 20+d.IntN(80))
+			}
+		}
+	}
+	d.WriteString("[conf]\n")
+	d.set(2, `"mapred.reduce.slowstart.completed.maps"`, d.of("0", "0.05", "0.5", "1"))
+	d.set(3, `"mapred.map.tasks.speculative.execution"`, "%t", d.in(2))
+	d.set(3, `"mapred.reduce.tasks.speculative.execution"`, "%t", d.in(2))
+	d.set(4, `"mapred.map.max.attempts"`, "%d", 1+d.IntN(3))
+	d.set(2, `"mapred.tasktracker.expiry.interval"`, "%d", 30000+d.IntN(60000))
+	if planned {
+		d.set(2, `"dfs.block.size"`, "%d", 32<<(20+d.IntN(3)))
+		d.set(2, `"io.sort.mb"`, "%d", 10+d.IntN(100))
+		d.set(2, `"io.sort.factor"`, "%d", 2+d.IntN(20))
+		d.set(3, `"mapred.compress.map.output"`, "true")
+		d.set(3, `"mapred.output.compress"`, "true")
+		d.set(3, `"mapred.job.shuffle.input.buffer.percent"`, "0.%d", 1+d.IntN(8))
+		d.set(3, `"mapred.job.reduce.input.buffer.percent"`, "0.%d", d.IntN(8))
+		d.set(3, `"io.sort.record.percent"`, "0.%02d", 1+d.IntN(40))
+		d.set(4, `"mapred.child.java.opts"`, `"-Xmx%dm"`, 200+d.IntN(800))
+	}
+	for i := range 1 + d.IntN(4) {
+		fmt.Fprintf(d, "[[job]]\nname = \"j%d\"\nuser = %q\n", i, d.of("ann", "bob"))
+		d.set(2, "priority", "%q", d.of("HIGH", "LOW", "VERY_HIGH"))
+		d.set(2, "submit", `"%ds"`, d.IntN(60))
+		if !yarn {
+			d.set(2, "pool", "%q", d.of(pools...))
+			d.set(2, "queue", "%q", d.of(pools[:map[bool]int{true: 3, false: 1}[scheduler == "capacity"]]...))
+			d.set(3, "deadline", `"%ds"`, 60+d.IntN(200))
+		}
+		reduces := d.IntN(4)
+		fmt.Fprintf(d, "reduces = %d\n", reduces)
+		if planned {
+			fmt.Fprintf(d, "profile = %q\ninput = \"%dm\"\n", d.of("terasort", "wordcount", "sort", "grep", "inverted-index", "join"), 32+d.IntN(500))
+			if reduces > 1 {
+				d.set(3, "skew", "{ zipf = 0.%d }", 1+d.IntN(9))
+			}
+			continue
+		}
+		fmt.Fprintf(d, "maps = %d\nduration = %s\n", 4+d.IntN(12), d.time(20))
+		d.set(5, "map_fail_ms", `{ "0" = [%d, -1] }`, 500+d.IntN(5000))
+		d.set(6, "map_ends", `{ "1" = ["KILLED %ds"] }`, 1+d.IntN(20))
+		d.set(9, "ends", `"KILLED %ds"`, 20+d.IntN(60))
+		if reduces > 0 {
+			fmt.Fprintf(d, "shuffle_duration = %s\nreduce_duration = %s\n", d.time(10), d.time(20))
+			d.set(3, "sort_duration", d.time(3))
+		}
+		d.set(4, "off_factor", "1.%d", d.IntN(9))
+	}
+	return d.String()
+}
+
+// What verbs say of random scenarios stays: a run, what is asked of its result, what it is
+// converted to and read back from. A line of the golden file is a verb: its exit code and a
+// digest of what it printed and wrote. -v shows the scenarios and what was printed.
+func TestDrawnOutputsStay(t *testing.T) {
+	golden, err := filepath.Abs("testdata/drawn.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	var got bytes.Buffer
+	before := map[string]string{}
+	for i := range drawnWorlds {
+		r := rand.New(rand.NewPCG(uint64(i), 29))
+		text := drawnScenario(r)
+		writeFile(t, "s.toml", text)
+		if testing.Verbose() {
+			t.Logf("%d:\n%s", i, text)
+		}
+		ask := func(args ...string) (code int) {
+			code, out, errs := call("", args...)
+			if testing.Verbose() {
+				t.Logf("%q: exit %d\n%s%s", args, code, out, errs)
+			}
+			all := sha256.New()
+			fmt.Fprintln(all, code, out, errs)
+			after := content(t, ".")
+			for _, name := range slices.Sorted(maps.Keys(after)) {
+				if after[name] != before[name] && !volatile.MatchString(filepath.ToSlash(name)) {
+					fmt.Fprintln(all, filepath.ToSlash(name), after[name])
+				}
+			}
+			before = after
+			fmt.Fprintf(&got, "%d %s: exit %d, %.6x\n", i, args[0], code, all.Sum(nil))
+			return code
+		}
+		plots, yarn := "plots="+map[bool]string{true: "all", false: "none"}[i%8 == 0], strings.Contains(text, "hadoop = \"2.10.2\"") || strings.Contains(text, "hadoop = \"3.3.6\"")
+		run := []string{"run", "s.toml", "-v", "--seed", fmt.Sprint(i), "--set", plots, "--out", "run"}
+		if !yarn {
+			run = append(run, "--trace")
+		}
+		if ask(run...) != exitDone {
+			continue
+		}
+		formats := []string{"rumen", "history", "csv", "jhist", "chrome", "profile", "toml", "sls"}
+		to := formats[i%len(formats)]
+		if ask("convert", "run", "--to", to, "--out", "converted-"+to) == exitDone && i%len(formats) < 4 {
+			ask("inspect", "converted-"+to)
+		}
+		ask("diagnose", "run", "--verify", "off", "--out", "diagnosis")
+		if yarn {
+			ask("run", "run", "--set", "plots=none", "--out", "replayed")
+			continue
+		}
+		ask("explain", "run", "--task", "j0/m/"+fmt.Sprint(r.IntN(4)))
+		node := "node1"
+		if strings.Contains(text, "[[cluster.group]]") {
+			node = "b1"
+		}
+		ask("explain", "run", "--at", fmt.Sprintf("%ds", 10+r.IntN(60)), "--node", node)
+		switch i % 4 {
+		case 0:
+			ask("run", "run", "--set", "plots=none", "--out", "replayed")
+		case 1:
+			ask("predict", "s.toml", "-v")
+		case 2:
+			ask("run", "run", "--set", "plots=none", "--set", fmt.Sprintf("cluster.nodes=%d", 2+r.IntN(4)), "--out", "changed")
+		case 3:
+			ask("compare", "s.toml", "run", "-v")
+		}
+	}
+	vectortest.Lines(t, golden, got.String(), *update)
+}
+
+const drawnWorlds = 60
