@@ -187,15 +187,15 @@ func withProposals(findings, proposed []Finding) []Finding {
 	return findings
 }
 
-// taskWork is what the simulation of a task costs at fidelity device, in tasks of
+// TaskWork is what the simulation of a task costs at fidelity device, in tasks of
 // given times.
-const taskWork = 10
+const TaskWork = 10
 
 // spend takes runs of a question from the budget, or reports that it is used up.
 func (v *verifier) spend(q *model.WhatIf, runs int) bool {
 	work := int64(q.Tasks()) * int64(runs)
 	if q.Fidelity == model.Device {
-		work *= taskWork
+		work *= TaskWork
 	}
 	if v.Budget > 0 && v.spent+work > v.Budget {
 		return false

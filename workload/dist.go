@@ -11,9 +11,10 @@ import (
 // Dist is a named distribution of a duration in seconds or of a factor.
 // Negative draws become zero.
 type Dist struct {
-	Name string
-	law  interface{ Quantile(p float64) float64 }
-	mean float64
+	Name   string
+	law    interface{ Quantile(p float64) float64 }
+	mean   float64
+	params DistParams // from which it was made
 }
 
 // Draw takes one value from a stream by inversion.
@@ -52,7 +53,12 @@ func NewDist(name string, p DistParams) (*Dist, error) {
 		}
 		return nil
 	}
-	d := &Dist{Name: name, mean: p.Mean}
+	d := &Dist{Name: name, mean: p.Mean, params: p}
+	for _, x := range []*float64{&d.params.Mean, &d.params.SD, &d.params.Min, &d.params.Max, &d.params.Mode, &d.params.Shape} {
+		if math.IsNaN(*x) { // the law does not need it; numbers compare
+			*x = 0
+		}
+	}
 	// Beyond these the parameters of a law leave the range of numbers.
 	const widest, leastShape = 1e6, 0.01
 	comparable := p.SD >= p.Mean/widest && p.SD <= p.Mean*widest

@@ -34,11 +34,7 @@ browser. A release has it built in.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Name = args[0]
-			o.Note = func(note string) {
-				if !quiet {
-					fmt.Fprintln(a.stderr, note)
-				}
-			}
+			o.Note = a.building(quiet)
 			p, err := play.Open(o)
 			if err != nil {
 				return err
@@ -70,4 +66,13 @@ browser. A release has it built in.`,
 	f.BoolVar(&force, "force", false, "replace a file that is no page of play")
 	f.BoolVar(&quiet, "quiet", false, "print no text or warnings")
 	return c
+}
+
+// building prints that the simulator for the browser is built, which takes long.
+func (a *app) building(quiet bool) func(string) {
+	return func(note string) {
+		if !quiet {
+			fmt.Fprintln(a.stderr, note)
+		}
+	}
 }

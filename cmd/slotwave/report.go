@@ -24,6 +24,7 @@ type reporting struct {
 	diagnosis.Options
 	out    string
 	verify string
+	play   bool
 	force  bool
 	quiet  bool
 }
@@ -40,7 +41,8 @@ attempt, finding, job or part of a ledger shows it in all views.
 PATH is the folder of a result or a job history; several are shown side by side.
 Of a sweep, a sizing, a search of settings or a sensitivity it shows the table
 and the pictures.
---verify auto tests changes by simulation, as diagnose does.`,
+--verify auto tests changes by simulation, as diagnose does. With --play, which
+adds 7 MB, a button at each finding simulates its change on the page.`,
 		Example: "  slotwave run two-jobs\n  slotwave report out/two-jobs\n  slotwave report out/one out/two --out both.html",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -52,6 +54,7 @@ and the pictures.
 	}
 	f := c.Flags()
 	f.StringVar(&k.out, "out", "", "`FILE` to write (default report-NAME.html, by the name of PATH)")
+	f.BoolVar(&k.play, "play", false, "let the page simulate the change of each finding (7 MB)")
 	f.BoolVar(&k.force, "force", false, "replace a file that is no report")
 	f.StringVar(&k.verify, "verify", "off", "test changes: `auto` (if the scenario is known) or off")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` of a recorded run, to test changes")
@@ -103,8 +106,15 @@ func writeReport(a *app, paths []string, k *reporting) error {
 	if !k.force && !replaceable(k.out, "slotwave report") {
 		return fmt.Errorf("--out %s: the file exists and is no report: name another, or replace it with --force", k.out)
 	}
+	if k.play && k.Anonymise {
+		return errors.New("--play: the simulator needs the names that --anonymise replaces: want one of the two")
+	}
+	var building func(string)
+	if k.play {
+		building = a.building(k.quiet)
+	}
 	var page bytes.Buffer
-	runs, warnings, err := report.Write(&page, paths, k.Options)
+	runs, warnings, err := report.Write(&page, paths, k.Options, building)
 	if err != nil {
 		return err
 	}

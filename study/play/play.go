@@ -104,7 +104,7 @@ func Open(o Options) (*Page, error) {
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error {
 	o := &p.options
-	found, err := findEngine(o.Note)
+	engine, err := Load(o.Note)
 	if err != nil {
 		return err
 	}
@@ -126,19 +126,29 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	support, program := found.parts()
 	style := styles + figure.PhaseStyles()
 	return page.Execute(w, struct {
-		Title, Policy          string
-		Style                  template.CSS
-		Script                 template.JS
-		First, Worker, Program template.HTML // in base64
+		Title, Policy string
+		Style         template.CSS
+		Script        template.JS
+		First         template.HTML // in base64
+		*Engine
 	}{
 		fmt.Sprintf("slotwave play: %s", p.Scenario.Name),
 		"default-src 'none'; img-src data:; worker-src blob:; style-src " + hash(style) + "; script-src 'wasm-unsafe-eval' " + hash(script),
 		template.CSS(style), template.JS(script),
-		packed(string(state)), packed(support + worker), template.HTML(program),
+		packed(string(state)), engine,
 	})
+}
+
+// Engine is the simulator on a page, in base64: a worker, and the program that it starts.
+type Engine struct{ Worker, Program template.HTML }
+
+// Load returns the engine. If it has to be built, note is told.
+func Load(note func(string)) (*Engine, error) {
+	found, err := findEngine(note)
+	support, program := found.parts()
+	return &Engine{packed(support + worker), template.HTML(program)}, err
 }
 
 // packed returns a text in base64, which a page can hold as it is.

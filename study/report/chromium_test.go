@@ -1,14 +1,20 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/slotwave/slotwave/internal/chromium"
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study/diagnosis"
+	"github.com/slotwave/slotwave/study/play"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -197,5 +203,49 @@ func TestMillionInChromium(t *testing.T) {
 	heap := b.Call("Runtime.getHeapUsage", nil)
 	if used := (heap["usedSize"].(float64) + heap["backingStorageSize"].(float64)) / 1e6; used > 500 {
 		t.Errorf("the page uses %.0f MB: want 500 at most", used)
+	}
+}
+
+// The button of a finding simulates its change, and the page says what it does.
+func TestTryInChromium(t *testing.T) {
+	f, err := scenarios.Open("two-jobs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := f.Scenario(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := page(func(n string) string { return n })
+	r := &p.Runs[0]
+	more := func(q model.WhatIf) (model.WhatIf, error) {
+		q.Cluster.Nodes = slices.Clone(q.Cluster.Nodes)
+		for i := range q.Cluster.Nodes {
+			q.Cluster.Nodes[i].MapSlots *= 2
+		}
+		return q, nil
+	}
+	r.Findings[0].edit = more
+	r.Findings = append(r.Findings, Finding{Rule: "R01", Cause: "another", Change: "none", edit: func(q model.WhatIf) (model.WhatIf, error) { return q, errors.New("it is so already") }})
+	r.offerTrials(&diagnosis.Diagnosis{Question: &all.Runs[0].Question}, "slotwave diagnose out/two-jobs")
+	if p.Engine, err = play.Load(func(string) {}); err != nil {
+		t.Skip(err)
+	}
+	b := chromium.New(t)
+	open(b, t, p, "")
+	if got := b.Eval("[...document.querySelectorAll('.findings button, .try')].map(e => e.textContent).join('|')"); got != "try it|it is so already" {
+		t.Errorf("the findings offer %v", got)
+	}
+	b.Eval("document.querySelector('.findings button').click()")
+	b.Until("!!document.querySelector('.tried li')")
+	if got := b.Eval("document.querySelector('.tried li').textContent"); got != "The run takes 2 min 21 s with A and 1 min 28 s with B: 53.1 s less (37.7 %)." {
+		t.Errorf("the page says %v", got)
+	}
+	b.Picture("tried")
+	limit := all.Runs[0].Question
+	limit.Jobs = slices.Repeat(limit.Jobs, mostTried/limit.Tasks()+1)
+	r.offerTrials(&diagnosis.Diagnosis{Question: &limit}, "slotwave diagnose out/large")
+	if got := r.Findings[0].Try; got != "the run is too large for a page: slotwave diagnose out/large" {
+		t.Errorf("a large run: %q", got)
 	}
 }

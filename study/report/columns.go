@@ -24,7 +24,7 @@ func newByModel(a *Answer) byModel {
 // no phase has, the waits of copiers, and the counts of the equations. Lane, job, task
 // and start are differences from the row before.
 func (r *Run) columns() (aboutRun, []column) {
-	about := aboutRun{Name: r.Name, Conclusion: r.Conclusion, Findings: r.Findings, Devices: r.series(), Models: []byModel{}, Works: []string{}, Sampled: r.Sampled}
+	about := aboutRun{Name: r.Name, Conclusion: r.Conclusion, Findings: r.Findings, Devices: r.series(), Models: []byModel{}, Works: []string{}, Sampled: r.Sampled, Question: r.Question}
 	if about.Findings == nil {
 		about.Findings = []Finding{}
 	}

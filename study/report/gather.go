@@ -186,6 +186,7 @@ type aboutRun struct {
 	Works      []string  `json:"works"`  // what the equations count, one column each
 	Sampled    *Flow     `json:"sampled,omitempty"`
 	Models     []byModel `json:"models"` // with times of phases
+	Question   []byte    `json:"question,omitempty"`
 }
 
 type jobRow struct {

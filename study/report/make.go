@@ -18,18 +18,21 @@ import (
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study/compare"
 	"github.com/slotwave/slotwave/study/diagnosis"
+	"github.com/slotwave/slotwave/study/play"
 	"github.com/slotwave/slotwave/study/predict"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // Write diagnoses each path, the folder of a result or a history, and writes a
 // page with all of them side by side. Of the result of a study it shows the table and
-// the pictures. It returns the paths of the runs that it diagnosed.
-func Write(w io.Writer, paths []string, k diagnosis.Options) (diagnosed, warnings []string, err error) {
+// the pictures. If building is not nil, the page has the simulator, and building is told
+// if that takes long. It returns the paths of the runs that it diagnosed.
+func Write(w io.Writer, paths []string, k diagnosis.Options, building func(string)) (diagnosed, warnings []string, err error) {
 	page := Page{Title: "slotwave report"}
 	var names []string
 	var all []*diagnosis.Diagnosis
 	k.Attempts = true
+	tried := false
 	for _, path := range paths {
 		if s, err := studyAt(path); err != nil {
 			return nil, nil, err
@@ -53,6 +56,10 @@ func Write(w io.Writer, paths []string, k diagnosis.Options) (diagnosed, warning
 			name = fmt.Sprintf("run-%d", len(names)+1)
 		}
 		run := reported(d, name)
+		if building != nil {
+			run.offerTrials(d, strings.TrimSuffix("slotwave diagnose "+path+" --on "+k.On, " --on "))
+			tried = tried || run.Question != nil
+		}
 		names, diagnosed = append(names, run.Name), append(diagnosed, path)
 		page.Runs = append(page.Runs, run)
 		warnings, all = append(warnings, d.Warnings...), append(all, d)
@@ -60,6 +67,13 @@ func Write(w io.Writer, paths []string, k diagnosis.Options) (diagnosed, warning
 	page.Title += ": " + strings.Join(names, ", ")
 	if len(page.Runs) == 2 {
 		page.Difference = difference(&page.Runs[0], &page.Runs[1])
+	}
+	if tried {
+		if page.Engine, err = play.Load(building); err != nil {
+			return nil, nil, err
+		}
+	} else if building != nil {
+		warnings = append(warnings, "the page has no simulator: no change of a run on it can be simulated")
 	}
 	err = page.Write(w)
 	for _, d := range all {
@@ -123,7 +137,7 @@ func reported(d *diagnosis.Diagnosis, name string) Run {
 			Outcome: string(f.Receipt.Outcome), Note: f.Receipt.Note,
 		}
 		if f.Change != nil {
-			shown.Change = f.Change.Text
+			shown.Change, shown.edit = f.Change.Text, f.Change.Edit
 		}
 		if f.Receipt.Pairs > 0 {
 			shown.Tested, shown.Gain, shown.Low, shown.High = true, f.Receipt.Gain, f.Receipt.Low, f.Receipt.High
@@ -131,7 +145,7 @@ func reported(d *diagnosis.Diagnosis, name string) Run {
 		r.Findings = append(r.Findings, shown)
 	}
 	if len(r.Findings) > 0 && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Tested }) {
-		hint := " The flag --verify tests them."
+		hint := " The flag --verify tests them; with --play the page does."
 		if slices.ContainsFunc(d.Unknown, func(u diagnose.Unknown) bool { return u.What == "cluster and settings" }) {
 			hint = " To test them, name a scenario of this cluster with --on."
 		}

@@ -19,8 +19,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/study/play"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -30,6 +32,7 @@ type Page struct {
 	Difference string // between two runs, a sentence; empty: not two, or no job in common
 	Runs       []Run
 	Studies    []Study
+	Engine     *play.Engine // which simulates changes; nil: none
 }
 
 // Run is one run and its diagnosis.
@@ -44,6 +47,7 @@ type Run struct {
 	Unknown    []string                    // facts that the record does not have
 	Sampled    *Flow                       // the dataflow from sampling records; nil: none
 	Answers    []Answer                    // of the models to the question of the run
+	Question   []byte                      // that the page simulates; nil: none
 }
 
 // Finding is a cause that was found, and the change that was tested.
@@ -62,6 +66,10 @@ type Finding struct {
 	Low      float64  `json:"low"`
 	High     float64  `json:"high"`
 	Tested   bool     `json:"tested"`
+	Question []byte   `json:"question,omitempty"` // with the change, that the page simulates
+	Try      string   `json:"-"`                  // why it does not, and the command that does
+
+	edit func(model.WhatIf) (model.WhatIf, error)
 }
 
 // Job is one job with its ledger.
@@ -144,7 +152,10 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	style := styles + figure.PhaseStyles()
+	style, workers, programs := styles+figure.PhaseStyles(), "", ""
+	if p.Engine != nil {
+		workers, programs = "worker-src blob:; ", "'wasm-unsafe-eval' "
+	}
 	data := struct {
 		*Page
 		Policy string
@@ -152,7 +163,7 @@ func (p *Page) Write(w io.Writer) error {
 		Script template.JS
 		Data   []string
 	}{
-		p, "default-src 'none'; img-src data:; style-src " + hash(style) + "; script-src " + hash(script), template.CSS(style), template.JS(script), nil,
+		p, "default-src 'none'; img-src data:; " + workers + "style-src " + hash(style) + "; script-src " + programs + hash(script), template.CSS(style), template.JS(script), nil,
 	}
 	for i := range p.Runs {
 		packed, err := p.Runs[i].pack()

@@ -640,6 +640,7 @@
       tell(v);
       tellOffers(v);
       tellTasks(v);
+      drawTried(v);
       const here = state.run === v.index;
       for (const on of [v.jobOn, v.findingOn]) if (on) on.classList.remove('on');
       v.jobOn = here && v.jobRows.get(state.job);
@@ -790,6 +791,89 @@
       }
     }
   }
+  // ---- changes that are simulated ----
+  // ask sends a request to the simulator, which starts with the first. One is under way
+  // at a time.
+  let worker = null, asked = Promise.resolve(), simulated = null; // simulated: the view whose question is setting A
+  const textOf = id => $(id).textContent;
+  function ask(message) {
+    return asked = asked.catch(() => {}).then(() => new Promise((resolve, reject) => {
+      worker.onmessage = ({data}) => data.error ? reject(new Error(data.error)) : resolve(data);
+      worker.onerror = e => reject(new Error('the worker has stopped: ' + e.message));
+      worker.postMessage({id: 1, ...message});
+    }));
+  }
+  // tryChange simulates the run without and with the change of a finding.
+  async function tryChange(v, f) {
+    const box = $('.tried', v.section), heading = $('h3', box), list = $('ul', box);
+    box.hidden = false;
+    heading.textContent = `${f.change}: simulating`;
+    try {
+      if (!worker) {
+        const script = new TextDecoder().decode(Uint8Array.from(atob(textOf('#worker')), c => c.charCodeAt(0)));
+        worker = new Worker(URL.createObjectURL(new Blob([script], {type: 'text/javascript'})));
+        await ask({program: textOf('#program')});
+      }
+      if (simulated !== v) v.without = await ask({request: {verb: 'run', side: 0, question: v.run.question}});
+      simulated = v;
+      const changed = await ask({request: {verb: 'run', side: 1, question: f.question}}), {answer} = await ask({request: {verb: 'differ'}});
+      heading.textContent = `A: the scenario. B: ${f.change}`;
+      list.replaceChildren(...answer.Sentences.map(text => Object.assign(document.createElement('li'), {textContent: text})));
+      const [where, a, b] = answer.Offer, details = $('details', box);
+      details.hidden = !where;
+      $('summary', details).textContent = where;
+      $('pre', details).textContent = `A:\n${a}\nB:\n${b}`;
+      v.tried = [v.without, changed];
+      drawTried(v);
+    } catch (e) {
+      heading.textContent = `${f.change}: ${e.message}`;
+      list.replaceChildren();
+    }
+    box.scrollIntoView({block: 'nearest'});
+  }
+  // The stages of a simulated run, with their colours.
+  const stages = [['maps', 'map'], ['reduces: start-up, shuffle', 'shuffle'], ['reduces: merge to commit', 'reduce'], ['set-up, clean-up', 'other']];
+  function drawTried(v) {
+    if (!v.tried) return;
+    const box = $('.tried', v.section), legend = $('.legend', box);
+    legend.replaceChildren('Slots in use:');
+    for (const [text, colour] of stages) {
+      const swatch = document.createElement('span');
+      swatch.className = 'swatch';
+      swatch.style.background = `var(--${colour})`;
+      legend.append(swatch, text);
+    }
+    const uses = v.tried.map(({answer, data}) => new Float32Array(data, data.byteLength - 4 * answer.Rows - 16 * answer.Bins, 4 * answer.Bins));
+    const span = Math.max(...v.tried.map(r => r.answer.Makespan)), sum = (use, b, bins) => use[b] + use[bins + b] + use[2 * bins + b] + use[3 * bins + b];
+    const most = Math.max(1, ...uses.flatMap((use, k) => [...Array(v.tried[k].answer.Bins).keys()].map(b => sum(use, b, v.tried[k].answer.Bins))));
+    $$('canvas', box).forEach((canvas, k) => {
+      canvas.style.height = canvas.getAttribute('height') + 'px';
+      const [c, width, height] = size(canvas), {Bins, Makespan} = v.tried[k].answer, step = width * Makespan / span / Bins;
+      for (let b = 0; b < Bins; b++) {
+        let y = height;
+        stages.forEach(([, colour], s) => {
+          const h = uses[k][s * Bins + b] / most * (height - 2);
+          c.fillStyle = css(colour);
+          c.fillRect(b * step, y - h, step + 0.5, h);
+          y -= h;
+        });
+      }
+    });
+  }
+  function offerTrials(v) {
+    for (const [k, row] of v.findingRows) {
+      const f = v.run.findings[k];
+      if (!f.question) continue;
+      const button = document.createElement('button');
+      button.textContent = 'try it';
+      button.addEventListener('click', e => {
+        e.stopPropagation();
+        tryChange(v, f);
+      });
+      row.cells[6].append(' ', button);
+    }
+  }
+
   function pickFinding(v, k) {
     const f = v.run.findings[k];
     if (!f) return;
@@ -848,6 +932,7 @@
     $('.data', section).remove();
     v.jobRows = new Map($$('tr[data-job]', section).map(r => [+r.dataset.job, r]));
     v.findingRows = new Map($$('tr[data-finding]', section).map(r => [+r.dataset.finding, r]));
+    offerTrials(v);
     if (run.left) $('.verdict', section).append(` The chart leaves out ${run.left === 1 ? 'one attempt' : run.left + ' attempts, the shortest or without times'}.`);
     if (!run.devices.length) v.devices.hidden = v.choice.parentElement.hidden = true;
     for (const node of [...new Set(run.devices.map(d => d.node))]) {

@@ -52,6 +52,8 @@ type Asked struct {
 	Seed uint64
 	Task string // of explain: job/m/12
 	Job  string // of ledger and differ; empty: all jobs
+
+	Question []byte // of run, from Pack: answered in place of a scenario's
 }
 
 // Answer answers a request with JSON, and with the columns of a picture or a file.
@@ -201,11 +203,16 @@ func (s *Session) question(a *Asked) (*scenarios.Scenario, *scenarios.Run, error
 
 // simulate answers run.
 func (s *Session) simulate(a *Asked) (*picture, []byte, error) {
-	all, run, err := s.question(a)
+	var q *model.WhatIf
+	all, run, err := &scenarios.Scenario{}, &scenarios.Run{}, error(nil)
+	if a.Question != nil {
+		q, err = unpack(a.Question)
+	} else if all, run, err = s.question(a); err == nil {
+		q = &run.Question
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	q := &run.Question
 	k := newRecorder(q)
 	p, err := sim.Simulator{Recorder: k}.Predict(*q)
 	if err != nil {

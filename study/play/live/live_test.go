@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/scenarios"
 )
 
@@ -297,5 +298,48 @@ func TestOffered(t *testing.T) {
 		if err := new(Session).Open(offered[0], 1); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A packed question gives the picture of its scenario, whatever kinds of jobs, programs
+// and distributions it has. What does not survive the way is refused.
+func TestPackedQuestions(t *testing.T) {
+	const most = 1000 // tasks of a scenario
+	packed := 0
+	for _, name := range scenarios.List() {
+		var s Session
+		if scenarios.OnYARN(name) {
+			continue
+		}
+		asked(t, &s, Asked{Verb: "open", Name: name})
+		q := &s.all.Runs[0].Question
+		if q.Tasks() > most {
+			continue
+		}
+		question, err := Pack(*q)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		packed++
+		want, columns := asked(t, &s, Asked{Verb: "run"})
+		var v picture
+		if err := json.Unmarshal([]byte(want), &v); err != nil {
+			t.Fatal(err)
+		}
+		v.Variation, v.Warnings, v.Assumed = "", v.Warnings[len(s.all.Warnings):], []string{}
+		wanted, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, data := asked(t, &s, Asked{Verb: "run", Side: 1, Question: question}); got != string(wanted) || string(data) != string(columns) {
+			t.Errorf("%s: the packed question has another picture:\n%s\n%s", name, got, wanted)
+		}
+	}
+	if packed < 8 {
+		t.Errorf("%d questions packed: want 8 or more", packed)
+	}
+	if _, err := Pack(model.WhatIf{Scheduler: model.Scheduler{Pools: []model.Pool{{MaxMaps: new(int)}}}}); err == nil {
+		t.Error("a limit of 0 is packed, which would come back as no limit")
 	}
 }
