@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -149,7 +150,12 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 		d.Jobs = append(d.Jobs, e.job(j, times, d))
 	}
 	if !found && len(b.jobs) > 0 {
-		return nil, fmt.Errorf("job: got %q: want the id or name of a job of the run, or a pattern, such as %s", o.Job, b.jobs[0].id)
+		var ids []string
+		for _, j := range b.jobs {
+			ids = append(ids, j.id)
+		}
+		like := ids[max(0, input.Nearest(o.Job, ids))]
+		return nil, fmt.Errorf("--job: got %q: want the id or name of a job of the run, or a pattern, such as %s", o.Job, like)
 	}
 	d.Correlations = times.correlations(&o.Thresholds)
 	if err := e.ledgers(&in, d); err != nil {

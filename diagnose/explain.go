@@ -69,8 +69,7 @@ func Explain(w io.Writer, in Input, what Explained) error {
 // tasksLike says which tasks the job of a name has.
 func (x *explainer) tasksLike(task string) string {
 	b := x.books
-	for _, part := range []string{"/m/", "/r/", "/setup", "/cleanup"} {
-		id, _, _ := strings.Cut(task, part)
+	for id := task; id != "."; id = path.Dir(id) { // a job and what may follow its name
 		if j := b.jobAt[id]; j != nil {
 			list := []string{fmt.Sprintf("a task of the job: %s/m/0 to %d", id, j.maps-1)}
 			if j.reduces > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -29,6 +30,9 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 	} else {
 		for _, key := range []string{"memory", "vcores"} {
 			if _, ok := t.ask(key); ok {
+				if release := t.line("hadoop"); release < 0 && t.line(key) > 0 {
+					t.decisive = &problem{line: release, what: fmt.Sprintf("it has slots, and %s:%d states %s: want a release with containers, such as 3.3.6, or a scenario with slots", t.file, t.line(key), join(t.path, key))}
+				}
 				t.failf(key, "Hadoop %s has slots: want hadoop = \"3.3.6\" or another release with containers", c.Hadoop)
 			}
 		}
@@ -342,21 +346,30 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 // their own machines.
 func (t clusterTable) readSlowdowns(c *model.Cluster, l *load, m *hardware) {
 	in := t.inner("slowdowns")
-	missing := 0
+	var missing []string
 	for _, name := range slices.Sorted(maps.Keys(in.values)) {
 		factor := in.number(name, 1, leastSlowdown, mostSlowdown)
 		i := slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.Name == name })
 		if i < 0 {
-			missing++
+			missing = append(missing, name)
 		} else if m.planned() || !l.recorded() {
 			c.Nodes[i].Slowness *= factor
 		}
 	}
-	if n := len(in.values); n > 0 && missing < n && l.recorded() && !m.planned() {
+	if n := len(in.values); n > 0 && len(missing) < n && l.recorded() && !m.planned() {
 		t.idleAt(t.line("slowdowns"), "cluster.slowdowns has no effect: the recorded times of the machines contain it")
 	}
-	if missing > 0 {
-		t.warnAt(t.line("slowdowns"), "cluster.slowdowns: %d of %d names are not of a node of this cluster, and have no effect", missing, len(in.values))
+	if len(missing) > 0 {
+		const most = 5
+		shown := strings.Join(missing[:min(most, len(missing))], ", ")
+		if more := len(missing) - most; more > 0 {
+			shown += fmt.Sprintf(" and %d more", more)
+		}
+		names := make([]string, len(c.Nodes))
+		for i := range c.Nodes {
+			names[i] = c.Nodes[i].Name
+		}
+		t.warnAt(t.line("slowdowns"), "cluster.slowdowns: no node of this cluster has the name %s, so it has no effect%s", shown, input.DidYouMean(missing[0], names))
 	}
 	in.done()
 }

@@ -563,8 +563,8 @@ func (f *File) modelFiles(t *table, s *Scenario) {
 	t.done()
 }
 
-// overMark stands before the flag in a setting that Vary made.
-const overMark = " # --over "
+// FlagMark stands in a setting before the flag that it comes from, if that is not --set.
+const FlagMark = " # --"
 
 // Vary returns the setting that varies a key as [vary] does. The values are TOML, or
 // texts. Errors blame the flag.
@@ -577,7 +577,7 @@ func Vary(key string, values []string, flag string) string {
 		}
 		list[i] = v
 	}
-	return "vary." + workload.TOMLText(key) + "=[" + strings.Join(list, ", ") + "]" + overMark + flag
+	return "vary." + workload.TOMLText(key) + "=[" + strings.Join(list, ", ") + "]" + FlagMark + "over " + flag
 }
 
 // varied returns the keys that a varied key stands for. One without a dot that is not
@@ -757,7 +757,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	}
 	q.Programs = m.programs
 	t.limited(q)
-	if len(q.Jobs) == 0 && !load.failed {
+	if len(q.Jobs) == 0 && !load.failed && !t.has("job") {
 		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
@@ -769,6 +769,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 		return
 	}
 	t.knownQueues(q)
+	t.slotsOfKinds(q)
 	servesAll(policy, q)
 	t.withoutEffect(q)
 	oneUser(t, q)
@@ -820,9 +821,19 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 	}
 	fair := isAny(q, "fair")
 	at := func(key string, i int) int { return t.lines[index("scheduler."+key, i)] }
+	for i := 0; t.lines[index("job", i)] > 0; i++ {
+		job := index("job", i)
+		for _, key := range []struct {
+			name, other, family string
+		}{{"pool", "queue", "fair"}, {"queue", "pool", "capacity"}} {
+			if line := t.lines[join(job, key.name)]; line > 0 && t.lines[join(job, key.other)] == 0 && !isAny(q, key.family) {
+				t.warnAt(line, "%s.%s has no effect: the scheduler is %s%s", job, key.name, q.Scheduler.Name, map[bool]string{true: ": want " + key.other}[isAny(q, "fair") || isAny(q, "capacity")])
+			}
+		}
+	}
 	for i, p := range q.Scheduler.Pools {
 		if !fair {
-			t.warnAt(at("pool", i), "pool %s has no effect: the scheduler is %s", p.Name, q.Scheduler.Name)
+			t.warnAt(at("pool", i), "pool %s has no effect: the scheduler is %s%s", p.Name, q.Scheduler.Name, map[bool]string{true: ": want [[scheduler.queue]]"}[isAny(q, "capacity")])
 		} else if !used["pool "+p.Name] && p.Name != "default" {
 			t.warnAt(at("pool", i), "pool %s has no effect: no job is in it", p.Name)
 		}
@@ -836,7 +847,7 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 	}
 	for i, u := range q.Scheduler.Queues {
 		if !isAny(q, "capacity") {
-			t.warnAt(at("queue", i), "queue %s has no effect: the scheduler is %s", u.Name, q.Scheduler.Name)
+			t.warnAt(at("queue", i), "queue %s has no effect: the scheduler is %s%s", u.Name, q.Scheduler.Name, map[bool]string{true: ": want [[scheduler.pool]]"}[fair])
 		} else if !used["queue "+u.Name] {
 			t.warnAt(at("queue", i), "queue %s gets no job: other queues use its guaranteed capacity", u.Name)
 		}

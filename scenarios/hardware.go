@@ -68,7 +68,7 @@ func (m *hardware) readMachine(t *table, common int) int {
 	case !m.planned():
 		for _, key := range machineKeys {
 			if t.has(key) {
-				t.idleAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
+				t.idleAt(t.line(key), "%s has no effect at fidelity %v: want phase or device", join(t.path, key), m.fidelity)
 			}
 		}
 		return 0

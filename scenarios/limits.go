@@ -178,5 +178,26 @@ func (t clusterTable) someSlots(c *model.Cluster) {
 	}
 }
 
+// slotsOfKinds reports tasks of a kind for which a setting leaves no slot.
+func (t *table) slotsOfKinds(q *model.WhatIf) {
+	var slots [2]int
+	for _, n := range q.Cluster.Nodes {
+		slots[workload.Map], slots[workload.Reduce] = slots[workload.Map]+n.MapSlots, slots[workload.Reduce]+n.ReduceSlots
+	}
+	if q.Cluster.SharedSlots || slots == [2]int{} {
+		return
+	}
+	for kind := range workload.Kind(2) {
+		key := fmt.Sprintf("cluster.%v_slots", kind)
+		for i := range q.Jobs {
+			j := &q.Jobs[i]
+			if n := []int{j.Maps.Count, j.Reduces.Count}[kind]; n > 0 && slots[kind] == 0 && t.lines[key] != 0 {
+				t.fail(t.lines[key], "%s: no node has a %v slot, and job %s has %s: want at least one", key, kind, j.ID, workload.Counted(n, kind.String(), kind.String()+"s"))
+				break
+			}
+		}
+	}
+}
+
 // mostReplications is how often a point may be simulated.
 const mostReplications = 100_000

@@ -99,7 +99,7 @@ func parse(data []byte, file string) (*table, error) {
 	if _, err := toml.Decode(text, &tree); err != nil {
 		p := problem{what: err.Error()}
 		if e := (toml.ParseError{}); errors.As(err, &e) {
-			p = problem{line: e.Position.Line, what: fmt.Sprintf("%s: want a TOML file", strings.TrimSuffix(e.Message, "."))}
+			p = syntax(text, at, e)
 		}
 		return nil, &Errors{File: file, all: []problem{p}}
 	}

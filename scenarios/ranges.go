@@ -15,6 +15,9 @@ import (
 func (r *recorded) check(f *File, run int) error {
 	k := &ranges{report{file: f.name, lines: jsonLines(f.data)}}
 	c := &r.Cluster
+	if c.Trackers == 0 && k.lines["cluster.trackers"] == 0 {
+		return fmt.Errorf("%s: got JSON without cluster.trackers: want a scenario in TOML, or a recorded case (docs/cases.md)", f.name)
+	}
 	k.whole("cluster.trackers", c.Trackers, 1, mostNodes)
 	k.whole("cluster.racks", c.Racks, 0, max(1, c.Trackers))
 	k.slots("cluster.map_slots", c.MapSlots, c.Trackers)

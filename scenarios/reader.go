@@ -51,8 +51,8 @@ func place(file string, set []string, line int) string {
 	case line > 0:
 		return fmt.Sprintf("%s:%d: ", file, line)
 	case line < 0:
-		if _, flag, ok := strings.Cut(set[-line-1], overMark); ok {
-			return "--over " + flag + ": "
+		if _, flag, ok := strings.Cut(set[-line-1], FlagMark); ok {
+			return "--" + flag + ": "
 		}
 		return fmt.Sprintf("--set %s: ", set[-line-1])
 	}
@@ -70,6 +70,8 @@ type report struct {
 	problems []problem
 	warnings []string
 	assumed  []string
+	decisive *problem           // that causes others, which are left out
+	misread  []int              // lines of tables with a key that is another, mistyped
 	beyond   []string           // what the command line asks and given times of tasks do not answer
 	phases   bool               // times come from phases, so properties within a task matter
 	fixed    []string           // varied keys of single jobs that a setting has replaced
@@ -81,6 +83,12 @@ func (r *report) err() error {
 	if len(r.problems) == 0 {
 		return nil
 	}
+	if r.decisive != nil {
+		r.problems = []problem{*r.decisive}
+	}
+	r.problems = slices.DeleteFunc(r.problems, func(p problem) bool { // what a table lacks may have the unknown key
+		return slices.Contains(r.misread, p.line) && !strings.HasPrefix(p.what, unknownKey)
+	})
 	seen := map[problem]bool{} // each run of a varied key finds the same ones
 	r.problems = slices.DeleteFunc(r.problems, func(p problem) bool { again := seen[p]; seen[p] = true; return again })
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
@@ -157,6 +165,9 @@ func (t *table) failf(key, format string, args ...any) {
 
 // want reports a value of the wrong type or range.
 func (t *table) want(key string, v any, expected string) {
+	if s, ok := v.(string); ok && t.line(key) < 0 && strings.Contains(s, ",") && strings.HasPrefix(expected, "a ") {
+		expected += "; several values: --over " + join(t.path, key) + "=" + s
+	}
 	t.failf(key, "%s: want %s", describe(v), expected)
 }
 
@@ -355,7 +366,11 @@ func (t *table) inner(key string) *table {
 	inner := &table{report: t.report, path: join(t.path, key)}
 	if v, ok := t.ask(key); ok {
 		if inner.values, ok = v.(map[string]any); !ok {
-			t.want(key, v, fmt.Sprintf("a table [%s]", join(t.path, key)))
+			want := fmt.Sprintf("a table [%s]", join(t.path, key))
+			if t.line(key) < 0 {
+				want = fmt.Sprintf("one of its keys, such as %s.name", join(t.path, key))
+			}
+			t.want(key, v, want)
 		}
 	}
 	return inner
@@ -447,7 +462,7 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 		t.warnAt(t.line(name), "%s has no effect: slotwave does not read it%s", name, hint)
 	}
 	if err := p.Check(textOf(v)); err != nil {
-		t.fail(t.line(name), "%v", err)
+		t.fail(t.line(name), "%s", strings.Replace(err.Error(), p.Key, name, 1))
 	}
 }
 
@@ -477,14 +492,34 @@ func (t *table) done() {
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.values)) {
 		if !slices.Contains(t.asked, key) {
-			t.fail(t.line(key), "unknown key %s%s", join(t.path, key), t.suggest(key))
+			meant := t.suggest(key)
+			t.fail(t.line(key), unknownKey+"%s%s", join(t.path, key), meant)
+			if line := t.lines[t.path]; meant != "" && line > 0 && line != t.line(key) {
+				t.misread = append(t.misread, line)
+			}
 		}
 	}
+}
+
+const unknownKey = "unknown key "
+
+// otherWords are what newcomers call keys, or another of Hadoop's words.
+var otherWords = map[string]string{
+	"mappers": "maps", "reducers": "reduces", "map_s": "map_ms", "reduce_s": "reduce_ms", "map_time": "map_ms", "reduce_time": "reduce_ms", "map_duration": "map_ms", "time": "map_ms",
+	"varies": "vary", "varied": "vary", "bandwidth": "nic_mb", "workers": "nodes", "hosts": "nodes", "trackers": "nodes", "machines": "nodes", "version": "hadoop", "release": "hadoop",
+	"start": "submit", "arrival": "submit", "submit_time": "submit", "depends": "after", "type": "name", "input_size": "input",
+	"block_size": `conf."dfs.block.size"`, "replication": `conf."dfs.replication"`, "slowstart": `conf."mapred.reduce.slowstart.completed.maps"`,
 }
 
 // suggest returns the key with the most similar spelling: of this table or, if it has
 // none or is the whole file, of any table that is not in a list.
 func (t *table) suggest(key string) string {
+	if other := otherWords[key]; other != "" && (slices.Contains(t.asked, other) || strings.HasPrefix(other, "conf.")) {
+		if t.path != "" && !strings.HasPrefix(other, "conf.") {
+			other = t.path + "." + other
+		}
+		return fmt.Sprintf(" (did you mean %s?)", other)
+	}
 	var words, paths []string
 	for _, k := range t.asked {
 		words, paths = append(words, k), append(paths, join(t.path, k))

@@ -129,6 +129,9 @@ func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 	for key, v := range inOrder(baseline) {
 		s.Baseline = append(s.Baseline, Level{key, textOf(v), tomlOf(v)})
 	}
+	if t.has("cluster") || t.has("job") {
+		t.decisive = &problem{line: t.line("goal"), what: fmt.Sprintf("the goals stand in a scenario: want them in a file of their own, with scenario = %q", filepath.Base(name))}
+	}
 	t.done()
 	return s, t.err()
 }

@@ -383,6 +383,9 @@ func (t clusterTable) resourceOf(conf workload.Conf) model.Resource {
 func (t clusterTable) noSlots(in *table) {
 	for _, key := range []string{"map_slots", "reduce_slots", "shared_slots"} {
 		if in.has(key) {
+			if release := in.line("hadoop"); release < 0 && in.line(key) > 0 {
+				in.decisive = &problem{line: release, what: fmt.Sprintf("it has containers on YARN, and %s:%d states %s: want a scenario for YARN, such as yarn-am-limit, or a release with slots, such as 1.2.1", in.file, in.line(key), join(in.path, key))}
+			}
 			in.failf(key, "Hadoop on YARN has no slots: want memory and vcores")
 			in.ask(key)
 		}

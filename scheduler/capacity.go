@@ -164,7 +164,11 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 		}
 	}
 	if total > 100 {
-		return nil, fmt.Errorf("the queues' capacities add up to %g %%: want 100", total)
+		var list []string
+		for _, q := range b.queues {
+			list = append(list, fmt.Sprintf("%s %g %%", q.name, q.percent))
+		}
+		return nil, fmt.Errorf("the queues' capacities add up to %g %%: want 100: lower one of %s", total, strings.Join(list, ", "))
 	}
 	slices.SortStableFunc(b.queues, inHashMapOrder(names))
 	b.order = [2][]*capacityQueue{slices.Clone(b.queues), slices.Clone(b.queues)}

@@ -75,7 +75,7 @@ func TestFirstError(t *testing.T) {
 func TestRefusedSettings(t *testing.T) {
 	for want, spec := range map[string]model.Scheduler{
 		`unknown scheduler "lifo": want one of ` + strings.Join(scheduler.Names(), ", "): {Name: "lifo"},
-		"the queues' capacities add up to 130 %: want 100":                               capacity("a capacity 70", "b capacity 60"),
+		"the queues' capacities add up to 130 %: want 100: lower one of a 70 %, b 60 %":  capacity("a capacity 70", "b capacity 60"),
 		`pool p: scheduling mode "lifo": want fair or fifo`:                              {Name: "fair2", Pools: []model.Pool{{Name: "p", Mode: "lifo"}}},
 		"pool p: weight = +Inf: want a number, 0 or more":                                {Name: "fair2", Pools: []model.Pool{{Name: "p", Weight: math.Inf(1)}}},
 		"pool q: weight = -1: want a number, 0 or more":                                  {Name: "fair1", Pools: []model.Pool{{Name: "q", Weight: -1}}},

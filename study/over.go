@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,9 @@ type VariedKey struct {
 	Key    string
 	Values []string
 }
+
+// rangeForm is how a range is written elsewhere.
+var rangeForm = regexp.MustCompile(`^(\d+)\s*(?:-|\.\.+|to)\s*(\d+)$`)
 
 // maxValues is the largest number of values of a varied key.
 const maxValues = 1000
@@ -29,6 +33,9 @@ func ParseOver(text string) (VariedKey, error) {
 	if ends := strings.Split(list, ":"); len(ends) > 1 {
 		err := o.addRange(text, ends)
 		return o, err
+	}
+	if m := rangeForm.FindStringSubmatch(list); m != nil {
+		return o, fmt.Errorf("--over %s: got %q: want FROM:TO:STEP, such as %s=%s:%s:1", text, list, o.Key, m[1], m[2])
 	}
 	for _, v := range strings.Split(list, ",") {
 		o.Values = append(o.Values, strings.TrimSpace(v))

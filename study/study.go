@@ -84,7 +84,7 @@ func (o *Options) Draws(purpose string) workload.Seed { return workload.Seed(o.S
 func (o *Options) Settings() []string {
 	all := slices.Clone(o.Set)
 	if o.Fidelity != "" {
-		all = append(all, "fidelity="+workload.TOMLText(o.Fidelity))
+		all = append(all, "fidelity="+workload.TOMLText(o.Fidelity)+scenarios.FlagMark+"fidelity "+o.Fidelity)
 	}
 	for _, text := range o.Over {
 		if v, err := ParseOver(text); err == nil { // checked by Open

@@ -112,7 +112,7 @@ func counted(args []string) string {
 	case 1:
 		return fmt.Sprintf("argument %q", args[0])
 	}
-	return fmt.Sprintf("%d arguments", len(args))
+	return fmt.Sprintf("%d arguments, %s", len(args), strings.Join(args, " "))
 }
 
 // unknownVerb returns the error about the first argument that is not a flag.
@@ -186,6 +186,14 @@ var oldFlags = map[string]string{
 	"sort-factor": "--set io.sort.factor=N", "in-buffer": "--set mapred.job.shuffle.input.buffer.percent=X", "merge-at": "--set mapred.job.shuffle.merge.percent=X", "causes": "--set models.causes=false",
 }
 
+// otherFlags are what other tools and newcomers call the flags.
+var otherFlags = map[string]string{
+	"seeds": "--replications N", "runs": "--replications N", "repeat": "--replications N", "reps": "--replications N", "n": "--replications N",
+	"scenario": "SCENARIO without a flag", "file": "SCENARIO without a flag", "config": "SCENARIO without a flag", "input": "SCENARIO without a flag",
+	"nodes": "--set cluster.nodes=N", "scheduler": "--set scheduler.name=NAME", "hadoop": "--set cluster.hadoop=RELEASE", "slots": "--set cluster.map_slots=N", "vary": "--over KEY=VALUES", "sweep": "--over KEY=VALUES",
+	"dir": "--out FOLDER", "folder": "--out FOLDER", "results": "--out FOLDER", "threads": "--workers N", "parallel": "--workers N", "debug": "--verbose", "silent": "--quiet", "overwrite": "--force",
+}
+
 func renamed(old, now string) error { return fmt.Errorf("%s is now: %s", old, now) }
 
 // wanted describes the values of a flag's type.
@@ -210,8 +218,16 @@ func flagError(c *cobra.Command, err error) error {
 		if unknown.GetSpecifiedShortnames() == "" {
 			name = "-" + name
 		}
+		if word, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "="); slices.Contains(names, "--"+word) {
+			return fmt.Errorf("unknown flag %q: want --%s", "-"+word, word)
+		}
 		if unknown.GetSpecifiedShortnames() == "o" && slices.Contains(names, "--out") {
 			return errors.New(`unknown flag "-o": want --out`)
+		}
+		if other := otherFlags[unknown.GetSpecifiedName()]; other != "" {
+			if flag, _, _ := strings.Cut(other, " "); slices.Contains(names, flag) || flag == "SCENARIO" {
+				return fmt.Errorf("unknown flag %q: want %s", name, other)
+			}
 		}
 		if now := oldFlags[unknown.GetSpecifiedName()]; now != "" {
 			return renamed(name, now)
@@ -238,13 +254,41 @@ func plain(err error) string {
 	visit(err, func(err error) {
 		switch e := err.(type) {
 		case *fs.PathError:
-			text = strings.ReplaceAll(text, e.Error(), e.Path+": "+e.Err.Error())
+			text = strings.ReplaceAll(text, e.Error(), e.Path+": "+e.Err.Error()+near(e))
 		case *os.SyscallError:
 			text = strings.ReplaceAll(text, e.Error(), e.Err.Error())
 		}
 	})
 	text = strings.ReplaceAll(text, "jsontext: write error: ", "")
 	return strings.Join(slices.Compact(strings.Split(text, "\n")), "\n")
+}
+
+// near says what there is in place of a missing file: a similar name, or the names in
+// its folder.
+func near(missing *fs.PathError) string {
+	if !errors.Is(missing.Err, fs.ErrNotExist) {
+		return ""
+	}
+	folder, name := filepath.Split(filepath.Clean(missing.Path))
+	entries, err := os.ReadDir(filepath.Clean(folder))
+	if err != nil {
+		return fmt.Sprintf("; there is no folder %s", filepath.Clean(folder))
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, folder+e.Name())
+	}
+	const most = 5
+	i := input.Nearest(name, names)
+	switch {
+	case i >= 0:
+		return fmt.Sprintf(" (did you mean %s?)", names[i])
+	case len(names) > most && folder != "":
+		return fmt.Sprintf("; %s has %s and %d more", filepath.Clean(folder), strings.Join(names[:most], ", "), len(names)-most)
+	case len(names) > 0 && folder != "":
+		return fmt.Sprintf("; %s has %s", filepath.Clean(folder), strings.Join(names, ", "))
+	}
+	return ""
 }
 
 // visit calls f with an error and with all errors that it wraps.

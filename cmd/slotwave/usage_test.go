@@ -14,7 +14,7 @@ func TestUsageErrors(t *testing.T) {
 		"rn two-jobs":                           `unknown verb "rn"; did you mean "run"?`,
 		"--quiet":                               `unknown flag "--quiet"`,
 		"run":                                   "run: got no argument: want slotwave run SCENARIO",
-		"run a b":                               "run: got 2 arguments: want slotwave run SCENARIO",
+		"run a b":                               "run: got 2 arguments, a b: want slotwave run SCENARIO",
 		"list all":                              `list: got argument "all": want slotwave list`,
 		"run two-jobs --sed 3":                  `unknown flag "--sed"; did you mean "--seed"?`,
 		"run two-jobs -x":                       `unknown flag "-x"; want one of --`,

@@ -34,7 +34,11 @@ func Nearest(word string, words []string) int {
 		common := slices.ContainsFunc(partsOf(w), func(p string) bool { return len(p) > 2 && slices.Contains(parts, p) })
 		cut := len(word) > 2 && strings.HasPrefix(strings.ToLower(w), strings.ToLower(word)) ||
 			len(w) > 2 && strings.HasPrefix(strings.ToLower(word), strings.ToLower(w))
-		if near := d <= max(2, len(word)/3) && d < len(word); (near || cut || common) && (best < 0 || d < least) {
+		near := d <= max(2, len(word)/3) && d < len(word)
+		if !near && !cut { // a part in common says less
+			d += 1000
+		}
+		if (near || cut || common) && (best < 0 || d < least) {
 			best, least = i, d
 		}
 	}

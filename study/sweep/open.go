@@ -2,7 +2,9 @@ package sweep
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -138,6 +140,9 @@ func (s *Sweep) ReadFactors() ([]Factor, error) {
 	return all, nil
 }
 
+// settingOfJob is what an error about a varied key of all jobs says of one of them.
+var settingOfJob = regexp.MustCompile(`^--set [^=]*=[^:]*: |job\[\d+\]\.`)
+
 // tryLevels makes a question with each value of each factor, or with the ends of a
 // range, the others at their first, and collects the files that the questions depend on.
 func (s *Sweep) tryLevels() error {
@@ -162,6 +167,10 @@ func (s *Sweep) tryLevels() error {
 		}
 		scenario, err := s.scenario(i, 0)
 		if err != nil {
+			if strings.HasPrefix(where, "--over ") { // which has made settings of each job
+				text, _, _ := strings.Cut(settingOfJob.ReplaceAllString(err.Error(), ""), "\n")
+				err = errors.New(text)
+			}
 			return fmt.Errorf("%s%w", where, err)
 		}
 		all.AddInputs(scenario.Inputs)
