@@ -95,7 +95,7 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 		}
 		t.Flush()
 	}
-	s.spillTable(t)
+	spillTable(t, s.Spills)
 	if s.Deadlines != nil {
 		s.Deadlines.table(t, s.Replications)
 	}
