@@ -39,9 +39,10 @@ type File struct {
 	traces map[string]*openedTrace
 	parsed *parsed // data, shared by copies with more settings
 
-	reading Reading
-	history bool              // the file is a history, which the scenario replays
-	stated  map[string]stated // by key, what is known of a history besides its tables
+	reading    Reading
+	history    bool              // the file is a history, which the scenario replays
+	onlyQueues bool              // the scenario is the file of a scheduler, without jobs
+	stated     map[string]stated // by key, what is known of a history besides its tables
 }
 
 // parsed is the text of a scenario, parsed once. Readers do not change its values.
@@ -757,7 +758,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	}
 	q.Programs = m.programs
 	t.limited(q)
-	if len(q.Jobs) == 0 && !load.failed && !t.has("job") {
+	if len(q.Jobs) == 0 && !load.failed && !t.has("job") && !f.onlyQueues {
 		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })

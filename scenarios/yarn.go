@@ -109,6 +109,21 @@ func isQueues(name string) bool {
 	return err == nil && (isAllocations(data) || strings.Contains(string(data), capacityKey))
 }
 
+// CheckQueues checks the file of a scheduler of YARN, with the files beside it, on a
+// cluster without jobs. It returns an empty description for other files.
+func CheckQueues(name string) (about string, warnings []string, err error) {
+	if !isQueues(name) {
+		return "", nil, nil
+	}
+	f := &File{name: name, slug: "queues", folder: ".", traces: make(map[string]*openedTrace), parsed: new(parsed), onlyQueues: true}
+	f.data = fmt.Appendf(nil, "[cluster]\nhadoop = %q\nnodes = 1\n[scheduler]\nfile = %s\n", usualYARN, workload.TOMLText(name))
+	s, err := f.Scenario(1)
+	if err != nil {
+		return "", nil, err
+	}
+	return "queues of a cluster on YARN", s.Warnings, nil
+}
+
 // openQueues opens the workload of a scheduler's file, on a cluster on YARN with this
 // scheduler unless the settings say otherwise.
 func openQueues(name string, r Reading, settings []string) (*File, error) {

@@ -159,11 +159,12 @@ func TestDeadlineAdvice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates many sizes")
 	}
+	t.Parallel()
 	const fresh = 10
 	r := rand.New(rand.NewPCG(13, 3))
 	dir := t.TempDir()
 	var met, runs, missed, fewerRuns, none, sizes, mostMiss int
-	for i := range questions(4, 100) {
+	for i := range questions(2, 100) {
 		jobs := 1
 		if i%8 == 7 {
 			jobs = 3 + r.IntN(3)
@@ -277,6 +278,7 @@ func TestTuneAdvice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates thousands of settings")
 	}
+	t.Parallel()
 	r := rand.New(rand.NewPCG(13, 4))
 	dir, samples := t.TempDir(), 120
 	if layers.Whole {
@@ -394,6 +396,7 @@ func TestTuneSortBuffer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates hundreds of settings")
 	}
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "asked.toml")
 	if err := os.WriteFile(file, []byte(`fidelity = "device"
 [cluster]

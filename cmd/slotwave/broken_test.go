@@ -199,6 +199,28 @@ func TestInputsWithoutEffectWarn(t *testing.T) {
 	}
 }
 
+// The file of a scheduler of YARN is checked as run checks it.
+func TestValidateQueues(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const capacity = "<configuration>\n<property><name>yarn.scheduler.capacity.root.queues</name><value>a,b</value></property>\n" +
+		"<property><name>yarn.scheduler.capacity.root.a.capacity</name><value>60</value></property>\n" +
+		"<property><name>yarn.scheduler.capacity.root.b.capacity</name><value>40</value></property>\n</configuration>\n"
+	for _, c := range []struct {
+		text, want string
+		code       int
+	}{
+		{capacity, "capacity-scheduler.xml: queues of a cluster on YARN", exitDone},
+		{strings.Replace(capacity, ">40<", ">60<", 1), `capacity-scheduler.xml:2: yarn.scheduler.capacity.root.queues: got "a,b": want capacities that sum to 100`, exitInput},
+		{"<allocations><queue name=\"a\"><weight>2</weight></queue></allocations>", "queues of a cluster on YARN", exitDone},
+		{"<allocations><queue name=\"a\"><weight>x</weight></queue></allocations>", "capacity-scheduler.xml:1: ", exitInput},
+	} {
+		writeFile(t, "capacity-scheduler.xml", c.text)
+		if code, out, errs := call("", "validate", "capacity-scheduler.xml"); code != c.code || !strings.Contains(out+errs, c.want) {
+			t.Errorf("%s: exit %d, %s%s: want %d, %q", c.text, code, out, errs, c.code, c.want)
+		}
+	}
+}
+
 // Properties with numbers of tasks change no recorded job: the warning names the key
 // that does.
 func TestTracedTasksWarn(t *testing.T) {

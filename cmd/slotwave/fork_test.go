@@ -101,7 +101,7 @@ func TestChangeKeys(t *testing.T) {
 // command and gives the files of one that was never killed.
 func TestKilledRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
-	text := "[cluster]\nnodes = 20\n[[job]]\nname = \"a\"\nmaps = 200\nduration = { dist = \"exponential\", mean = \"20s\" }\n"
+	text := "[cluster]\nnodes = 5\n[[job]]\nname = \"a\"\nmaps = 40\nduration = { dist = \"exponential\", mean = \"20s\" }\n"
 	writeFile(t, "varied.toml", text+"[vary]\n\"scheduler.name\" = [\"fifo\", \"fair2\"]\n")
 	writeFile(t, "my.toml", text)
 	for name, args := range map[string][]string{

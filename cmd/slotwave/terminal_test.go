@@ -90,7 +90,7 @@ func TestTerminalIsSafe(t *testing.T) {
 		}
 	}
 	for name, text := range content(t, ".") {
-		if ext := filepath.Ext(name); (ext == ".csv" || ext == ".json") && strings.ContainsAny(text, "\x1b\x07\u009b\u202e\u2066\u200b\r\x7f") {
+		if slices.Contains([]string{".csv", ".json", ".html", ".svg"}, filepath.Ext(name)) && strings.ContainsAny(text, "\x1b\x07\u009b\u202e\u2066\u200b\r\x7f") {
 			t.Errorf("%s holds a raw character of a hostile name", name)
 		}
 	}

@@ -95,6 +95,10 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		return "platform profile, " + workload.Counted(len(p), "phase", "phases"), []string{"platform", "fit", name}, nil
 	}
 	n, lost := held{}, 0
+	if about, warnings, err := scenarios.CheckQueues(name); err != nil || about != "" {
+		a.warn(warnings)
+		return about, []string{"run", name, "--workload", "two-jobs"}, err
+	}
 	histories, err := study.Histories([]string{name})
 	if err != nil {
 		return "", nil, err

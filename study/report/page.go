@@ -4,6 +4,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
@@ -144,7 +145,7 @@ func hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Write writes the page.
+// Write writes the page. Characters of a name that would reorder or hide text are escaped.
 func (p *Page) Write(w io.Writer) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
 		"seconds": seconds, "percent": percent, "place": place, "sums": sums, "first": firstFindings, "rest": restFindings, "beyond": beyondFindings, "list": newFindingTable, "total": jobTime, "answered": answered, "silent": silent, "ratio": ratio,
@@ -172,7 +173,12 @@ func (p *Page) Write(w io.Writer) error {
 		}
 		data.Data = append(data.Data, packed)
 	}
-	return page.Execute(w, data)
+	var text bytes.Buffer
+	if err := page.Execute(&text, data); err != nil {
+		return err
+	}
+	_, err = w.Write(workload.Visible(text.Bytes()))
+	return err
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

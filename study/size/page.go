@@ -11,6 +11,7 @@ import (
 
 	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/workload"
 )
 
 //go:embed page.html
@@ -58,7 +59,12 @@ func (z *Sizing) writePage(w io.Writer, pictures []*figure.Figure) error {
 		mean, half, _ := z.goal(l.shown(), g)
 		p.Goals = append(p.Goals, fmt.Sprintf("%s: %s on %s, limit %s", text.Escape(goal.String()), goalMean(goal, mean, half), l.name(l.shown()), goalValue(goal, goal.Limit())))
 	}
-	return pageTemplate.Execute(w, p)
+	var html bytes.Buffer
+	if err := pageTemplate.Execute(&html, p); err != nil {
+		return err
+	}
+	_, err := w.Write(workload.Visible(html.Bytes()))
+	return err
 }
 
 // sentence is the answer in one.
