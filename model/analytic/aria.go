@@ -103,6 +103,22 @@ type AriaProfile struct {
 	ShuffleFromFirst bool `json:"-"`
 }
 
+// laterNames are the names of what later returns.
+var laterNames = [6]string{"Sh1_avg", "Sh1_max", "Sh_typ_avg", "Sh_typ_max", "R_avg", "R_max"}
+
+// later returns the durations after the maps, each average before its maximum.
+func (p *AriaProfile) later() [6]*float64 {
+	return [...]*float64{&p.FirstShuffleAvg, &p.FirstShuffleMax, &p.ShuffleAvg, &p.ShuffleMax, &p.ReduceAvg, &p.ReduceMax}
+}
+
+// uncross raises maxima to their averages: the lines of both may cross outside the runs
+// that they were fitted to.
+func uncross(later [6]*float64) {
+	for k := 1; k < len(later); k += 2 {
+		*later[k] = math.Max(*later[k], *later[k-1])
+	}
+}
+
 // unknownAria returns a profile without statistics.
 func unknownAria() AriaProfile {
 	nan := math.NaN()

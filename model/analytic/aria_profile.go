@@ -169,9 +169,8 @@ func (p *AriaProfile) fromProfile(j *workload.Job) error {
 
 // scaled returns the profile with all times multiplied by a factor.
 func (p AriaProfile) scaled(by float64) AriaProfile {
-	for _, v := range []*float64{
-		&p.MapAvg, &p.MapMax, &p.FirstShuffleAvg, &p.FirstShuffleMax, &p.ShuffleAvg, &p.ShuffleMax, &p.ReduceAvg, &p.ReduceMax,
-	} {
+	later := p.later()
+	for _, v := range append(later[:], &p.MapAvg, &p.MapMax) {
 		*v *= by
 	}
 	return p

@@ -71,7 +71,7 @@ func BenchmarkThousandWhatIfs(b *testing.B) {
 		d, r := float64(1+i%8), float64(1+i/8)
 		runs = append(runs, ihpRun{Data: d, Reduces: r, Duration: 10 + 3*d - r})
 	}
-	regression, err := fitIHP(runs, fit.LocalOptions{Intercept: true, Scale: "zscore"})
+	regression, err := fitRuns(runs, fit.LocalOptions{Intercept: true, Scale: "zscore"})
 	if err != nil {
 		b.Fatal(err)
 	}

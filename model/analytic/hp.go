@@ -90,34 +90,22 @@ func HPProfile(runs []HPRun, maps int, data float64) (AriaProfile, error) {
 	if p.Reduces == 0 {
 		return p, nil
 	}
-	for _, d := range []struct {
-		name string
-		of   func(*AriaProfile) *float64
-	}{
-		{"Sh1_avg", func(p *AriaProfile) *float64 { return &p.FirstShuffleAvg }},
-		{"Sh1_max", func(p *AriaProfile) *float64 { return &p.FirstShuffleMax }},
-		{"Sh_typ_avg", func(p *AriaProfile) *float64 { return &p.ShuffleAvg }},
-		{"Sh_typ_max", func(p *AriaProfile) *float64 { return &p.ShuffleMax }},
-		{"R_avg", func(p *AriaProfile) *float64 { return &p.ReduceAvg }},
-		{"R_max", func(p *AriaProfile) *float64 { return &p.ReduceMax }},
-	} {
+	later := p.later()
+	for k, name := range laterNames {
 		x, y := make([]float64, len(runs)), make([]float64, len(runs))
 		for i := range runs {
-			x[i], y[i] = runs[i].Data, *d.of(&runs[i].Profile)
+			x[i], y[i] = runs[i].Data, *runs[i].Profile.later()[k]
 		}
 		s, err := hpScale(x, y, data)
 		if err != nil {
-			return AriaProfile{}, fmt.Errorf("%s: %w", d.name, err)
+			return AriaProfile{}, fmt.Errorf("%s: %w", name, err)
 		}
 		if s.Prediction < 0 {
-			return AriaProfile{}, model.NotApplicable("%s: the fitted line gives %v s at %v: too far from the runs", d.name, s.Prediction, data)
+			return AriaProfile{}, model.NotApplicable("%s: the fitted line gives %v s at %v: too far from the runs", name, s.Prediction, data)
 		}
-		*d.of(&p) = s.Prediction
+		*later[k] = s.Prediction
 	}
-	// Lines of an average and a maximum may cross outside the runs.
-	p.FirstShuffleMax = math.Max(p.FirstShuffleMax, p.FirstShuffleAvg)
-	p.ShuffleMax = math.Max(p.ShuffleMax, p.ShuffleAvg)
-	p.ReduceMax = math.Max(p.ReduceMax, p.ReduceAvg)
+	uncross(later)
 	return p, nil
 }
 

@@ -34,6 +34,11 @@ type ihpJob struct {
 	ShuffleWave2 *int    `json:"N_sh_w2"`
 }
 
+// later returns the durations after the maps, as AriaProfile.later.
+func (j *ihpJob) later() [6]*float64 {
+	return [...]*float64{&j.Shuffle1Avg, &j.Shuffle1Max, &j.Shuffle2Avg, &j.Shuffle2Max, &j.ReduceAvg, &j.ReduceMax}
+}
+
 // unknownIHP returns a job without statistics.
 func unknownIHP() ihpJob {
 	nan := math.NaN()
@@ -220,15 +225,6 @@ func (j ihpStageJob) Stages() (ihpStages, error) {
 	return s, nil
 }
 
-// ihpRun is one measured run for the regressions: intermediate data
-// (D_m_in_avg*N_m*M_sel, any one unit), number of reduces, and the duration of
-// one of T_sh_w1, T_sh_w2 or T_r, average or maximum.
-type ihpRun struct {
-	Data     float64
-	Reduces  float64
-	Duration float64
-}
-
 // ihpRegression predicts one duration from runs.
 type ihpRegression struct {
 	x         [][]float64
@@ -238,12 +234,11 @@ type ihpRegression struct {
 	Bandwidth fit.BandwidthFit
 }
 
-// fitIHP chooses the bandwidth that predicts the runs best from one another.
-func fitIHP(runs []ihpRun, o fit.LocalOptions) (ihpRegression, error) {
-	r := ihpRegression{x: make([][]float64, len(runs)), y: make([]float64, len(runs)), options: o}
-	for i, run := range runs {
-		r.x[i], r.y[i] = []float64{run.Data, run.Reduces}, run.Duration
-	}
+// fitIHP chooses the bandwidth that predicts the runs best from one another. x has the
+// intermediate data (D_m_in_avg*N_m*M_sel, any one unit) and the number of reduces of
+// each run, y one of its durations.
+func fitIHP(x [][]float64, y []float64, o fit.LocalOptions) (ihpRegression, error) {
+	r := ihpRegression{x: x, y: y, options: o}
 	grid := fit.BandwidthGrid()
 	var err error
 	if r.Bandwidth, err = fit.Bandwidth(r.x, r.y, grid, o); err != nil {

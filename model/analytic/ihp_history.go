@@ -23,12 +23,10 @@ import (
 type ihpHistory struct {
 	printed bool
 
-	mapAvg, mapMax         float64 // seconds, mean over the runs
-	stretch                float64 // mean ratio of the measured map stage to the mean of its bounds: the idle time between heartbeats
-	outside                float64 // mean seconds before the first and after the last task
-	firstAvg, firstMax     ihpRegression
-	shuffleAvg, shuffleMax ihpRegression
-	reduceAvg, reduceMax   ihpRegression
+	mapAvg, mapMax float64          // seconds, mean over the runs
+	stretch        float64          // mean ratio of the measured map stage to the mean of its bounds: the idle time between heartbeats
+	outside        float64          // mean seconds before the first and after the last task
+	later          [6]ihpRegression // as in AriaProfile.later
 
 	// excess05 and excess95 are quantiles of the relative excess of a run over its
 	// prediction from the other runs. Only runs within the range of the others
@@ -58,42 +56,21 @@ func newIHPHistory(runs []RecordedRun, printed bool) (*ihpHistory, error) {
 	if printed {
 		options = fit.LocalOptions{Scale: "none"}
 	}
-	first := func(of func(*AriaProfile) float64) func(*RecordedRun) float64 {
-		return func(r *RecordedRun) float64 {
-			t := of(&r.Profile)
-			if printed {
-				t += math.Max(0, r.MapStage-r.Profile.MapAvg)
-			}
-			return t
-		}
-	}
-	later := func(of func(*AriaProfile) float64) func(*RecordedRun) float64 {
-		return func(r *RecordedRun) float64 { return of(&r.Profile) }
-	}
-	for _, d := range []struct {
-		to *ihpRegression
-		of func(*RecordedRun) float64
-	}{
-		{&h.firstAvg, first(func(p *AriaProfile) float64 { return p.FirstShuffleAvg })},
-		{&h.firstMax, first(func(p *AriaProfile) float64 { return p.FirstShuffleMax })},
-		{&h.shuffleAvg, later(func(p *AriaProfile) float64 { return p.ShuffleAvg })},
-		{&h.shuffleMax, later(func(p *AriaProfile) float64 { return p.ShuffleMax })},
-		{&h.reduceAvg, later(func(p *AriaProfile) float64 { return p.ReduceAvg })},
-		{&h.reduceMax, later(func(p *AriaProfile) float64 { return p.ReduceMax })},
-	} {
-		rows := make([]ihpRun, len(kept))
+	for k := range h.later {
+		x, y := make([][]float64, len(kept)), make([]float64, len(kept))
+		data, reduces := map[float64]bool{}, map[float64]bool{}
 		for i := range kept {
-			at := h.at(kept[i].Data, kept[i].Profile.Reduces, kept[i].MapSlots)
-			rows[i] = ihpRun{Data: at[0], Reduces: at[1], Duration: d.of(&kept[i])}
+			r := &kept[i]
+			x[i], y[i] = h.at(r.Data, r.Profile.Reduces, r.MapSlots), *r.Profile.later()[k]
+			if printed && k < 2 { // the whole first shuffle
+				y[i] += math.Max(0, r.MapStage-r.Profile.MapAvg)
+			}
+			data[x[i][0]], reduces[x[i][1]] = true, true
 		}
 		var err error
-		*d.to, err = fitIHP(rows, options)
+		h.later[k], err = fitIHP(x, y, options)
 		if errors.Is(err, fit.ErrSingular) {
-			data, reduces := map[float64]bool{}, map[float64]bool{}
-			for _, r := range rows {
-				data[r.Data], reduces[r.Reduces] = true, true
-			}
-			return nil, fmt.Errorf("needs runs that differ in data and reduces: got %d runs (different amounts of data: %d, different numbers of reduces per map slot: %d)", len(rows), len(data), len(reduces))
+			return nil, fmt.Errorf("needs runs that differ in data and reduces: got %d runs (different amounts of data: %d, different numbers of reduces per map slot: %d)", len(kept), len(data), len(reduces))
 		}
 		if err != nil {
 			return nil, err
@@ -106,7 +83,7 @@ func newIHPHistory(runs []RecordedRun, printed bool) (*ihpHistory, error) {
 		if err != nil || t <= 0 {
 			continue
 		}
-		if late := kept[i].Time/t - 1; rest.firstAvg.surrounds(h.firstAvg.x[i]) {
+		if late := kept[i].Time/t - 1; rest.later[0].surrounds(h.later[0].x[i]) {
 			inside = append(inside, late)
 		} else {
 			edge = append(edge, late)
@@ -145,7 +122,8 @@ func (h *ihpHistory) average(runs []RecordedRun) {
 // chosen with all runs.
 func (h *ihpHistory) without(run int, runs []RecordedRun) *ihpHistory {
 	rest := *h
-	for _, r := range []*ihpRegression{&rest.firstAvg, &rest.firstMax, &rest.shuffleAvg, &rest.shuffleMax, &rest.reduceAvg, &rest.reduceMax} {
+	for k := range rest.later {
+		r := &rest.later[k]
 		r.x = slices.Delete(slices.Clone(r.x), run, run+1)
 		r.y = slices.Delete(slices.Clone(r.y), run, run+1)
 	}
@@ -186,24 +164,15 @@ func (h *ihpHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64)
 		j.MapsWave1 = &j.Maps // a map-only job has no shuffle that covers the later waves
 		return j, nil
 	}
-	for _, d := range []struct {
-		of *ihpRegression
-		to *float64
-	}{
-		{&h.firstAvg, &j.Shuffle1Avg}, {&h.firstMax, &j.Shuffle1Max},
-		{&h.shuffleAvg, &j.Shuffle2Avg}, {&h.shuffleMax, &j.Shuffle2Max},
-		{&h.reduceAvg, &j.ReduceAvg}, {&h.reduceMax, &j.ReduceMax},
-	} {
-		at := h.at(data, reduces, mapSlots)
-		t, _, err := d.of.At(at[0], at[1])
+	at, later := h.at(data, reduces, mapSlots), j.later()
+	for k := range later {
+		t, _, err := h.later[k].At(at[0], at[1])
 		if err != nil {
 			return j, err
 		}
-		*d.to = t
+		*later[k] = t
 	}
-	// Regressions of an average and a maximum may cross.
-	j.Shuffle1Max, j.Shuffle2Max = math.Max(j.Shuffle1Avg, j.Shuffle1Max), math.Max(j.Shuffle2Avg, j.Shuffle2Max)
-	j.ReduceMax = math.Max(j.ReduceAvg, j.ReduceMax)
+	uncross(later)
 	if !h.printed {
 		j.cover(h.stretch)
 	}
@@ -253,50 +222,17 @@ func literalIHP(name, about string, waves bool) Model {
 		if !k.Literal {
 			return nil, nil
 		}
-		p := printedIHP{name: name, waves: waves}
+		p := ihpPredictor{name: name, waves: waves, reason: "needs a history of runs of the job"}
 		if len(k.Runs) > 0 {
 			h, err := newIHPHistory(k.Runs, true)
 			if err != nil {
-				return ihpPredictor{reason: err.Error()}, nil
+				p.reason = err.Error()
+				return p, nil
 			}
 			p.history = h
 		}
 		return p, nil
 	}}
-}
-
-// printedIHP has no protocol: a job lasts as long as its stages.
-type printedIHP struct {
-	name    string
-	waves   bool
-	history *ihpHistory
-}
-
-func (h printedIHP) Predict(q model.WhatIf) (model.Prediction, error) {
-	j, g, err := oneJob(&q)
-	if err != nil {
-		return model.Prediction{}, err
-	}
-	if h.history == nil {
-		return model.Prediction{}, model.NotApplicable("needs a history of runs of the job")
-	}
-	data, err := mapOutputBytes(&q, j)
-	if err != nil {
-		return model.Prediction{}, err
-	}
-	i, err := h.history.job(j.Maps.Count, g.maps, j.Reduces.Count, g.reduces, data)
-	if errors.Is(err, fit.ErrSingular) {
-		return model.Prediction{}, model.NotApplicable("needs runs with about the same data and number of reduces: %v", err)
-	}
-	if err != nil {
-		return model.Prediction{}, err
-	}
-	if h.waves {
-		i = i.inWaves()
-	}
-	p, err := ihpAnswer(j, &g, i, protocolTimes{})
-	p.Model = h.name
-	return p, err
 }
 
 // ihpPredictor bounds a job by waves: by the durations of its history, or by those
@@ -305,6 +241,9 @@ func (h printedIHP) Predict(q model.WhatIf) (model.Prediction, error) {
 type ihpPredictor struct {
 	history *ihpHistory
 	reason  string // why the recorded runs give no history
+
+	name  string // of a model as printed, which has no protocol: a job lasts as long as its stages
+	waves bool   // whole ones, of such a model
 }
 
 func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
@@ -354,8 +293,16 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	if err != nil {
 		return model.Prediction{}, err
 	}
+	if h.history.printed {
+		if h.waves {
+			i = i.inWaves()
+		}
+		p, err := ihpAnswer(j, g, i, protocolTimes{})
+		p.Model = h.name
+		return p, err
+	}
 	outside := protocolTimes{end: h.history.outside}
-	beyond := i.Reduces > 0 && !h.history.firstAvg.covers(h.history.at(data, i.Reduces, g.maps))
+	beyond := i.Reduces > 0 && !h.history.later[0].covers(h.history.at(data, i.Reduces, g.maps))
 	if beyond {
 		g.warnings = append(g.warnings, "the data or the reduces per map slot are outside the range of the recorded runs")
 	}

@@ -76,9 +76,20 @@ func TestIHPProvision(t *testing.T) {
 	})
 }
 
+type ihpRun struct{ Data, Reduces, Duration float64 }
+
+func fitRuns(runs []ihpRun, o fit.LocalOptions) (ihpRegression, error) {
+	var x [][]float64
+	var y []float64
+	for _, r := range runs {
+		x, y = append(x, []float64{r.Data, r.Reduces}), append(y, r.Duration)
+	}
+	return fitIHP(x, y, o)
+}
+
 // ihpAt fits and asks once.
 func ihpAt(runs []ihpRun, data, reduces float64, o fit.LocalOptions) (duration, bandwidth float64, err error) {
-	r, err := fitIHP(runs, o)
+	r, err := fitRuns(runs, o)
 	if err != nil {
 		return 0, 0, err
 	}
