@@ -1,8 +1,6 @@
 package station
 
 import (
-	"math"
-
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
@@ -92,13 +90,6 @@ func (v *Visit) Left() float64 {
 	}
 	return v.device.left(&v.place)
 }
-
-// Waited returns the time on devices that the visit lost to other visitors or a
-// slow device.
-func (v *Visit) Waited() engine.Time { return v.Time - engine.Time(math.Round(v.Work*1e9)) }
-
-// Visitors returns the number of visitors on the device.
-func (d *Device) Visitors() int { return len(d.visitors) }
 
 // Uses returns a number that changes with each visit, or less than 0 while there is
 // one.

@@ -153,9 +153,6 @@ func (f *Flow) Limit() (limit *Hop, still float64) {
 // IsWrite reports whether the flow writes to the link, a disk.
 func (h *Hop) IsWrite() bool { return h.write }
 
-// Flows returns the number of flows on the link.
-func (l *Link) Flows() int { return int(l.flows) }
-
 // Uses returns a number that changes with each flow, or less than 0 while there is
 // one.
 func (l *Link) Uses() int64 {

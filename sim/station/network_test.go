@@ -229,7 +229,7 @@ func TestNetworkBooks(t *testing.T) {
 			if got := l.Written(); math.Abs(got-written) > 1e-9*max(1, want) {
 				t.Fatalf("system %d: %v was written over link %d, want %v", seed, got, k, written)
 			}
-			if l.Flows() != 0 || len(l.visitors) != 0 || l.streams != 0 || math.IsInf(l.level, 1) != (l.background == 0) {
+			if l.flows != 0 || len(l.visitors) != 0 || l.streams != 0 || math.IsInf(l.level, 1) != (l.background == 0) {
 				t.Fatalf("system %d: link %d is not idle in the end", seed, k)
 			}
 		}
