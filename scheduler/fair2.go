@@ -47,10 +47,7 @@ type fair2Looks struct {
 	skipped    []*jobSchedulable // at the last heartbeat, but gave none
 }
 
-const (
-	maxAutoDelay = 15 * time.Second
-	noTimeout    = time.Duration(math.MaxInt64)
-)
+const maxAutoDelay = 15 * time.Second
 
 var fair2Policy = named{
 	name:  "fair2",

@@ -10,13 +10,9 @@
 package scheduler
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -77,119 +73,12 @@ type Policy struct {
 // reduce slot, with any free slot.
 type Offers struct{ Map, Reduce, Any bool }
 
-// Launcher is the part of a job that acts.
-type Launcher interface {
-	// LaunchMap starts a map on t, at most as far from its data as r allows,
-	// and returns its locality.
-	LaunchMap(t *TaskTracker, r Reach) (workload.Locality, bool)
-	// HasLocal reports whether t may have a map to launch on the node that holds
-	// its split. If not, LaunchMap with OnNode would change nothing.
-	HasLocal(t *TaskTracker) bool
-	// LaunchReduce starts a reduce on t.
-	LaunchReduce(t *TaskTracker) bool
-	// Init initialises the tasks; the job can then be set up.
-	Init()
-	// Reject fails the job instead.
-	Reject(why string)
-	// Profile returns how long the job's tasks are expected to take.
-	Profile() analytic.AriaProfile
-	// WaitFactor returns the share of the hosts that hold the job's input, or
-	// mapreduce.job.locality.wait.factor.
-	WaitFactor() float32
-	// Speculatable counts the running tasks that lag.
-	Speculatable(k workload.Kind) int
-	// Attempts lists the attempts of unfinished tasks that their tracker
-	// has reported, in the order of the tasks.
-	Attempts(k workload.Kind) []Attempt
-}
-
-// Attempt is a running attempt that may be killed.
-type Attempt struct {
-	Start time.Duration
-	Kill  func()
-}
-
-// Reach is the largest distance of a map from its data.
-type Reach uint8
-
-// Reaches (the cache levels of JobInProgress.findNewMapTask).
-const (
-	OnNode     Reach = iota // on a node that holds the split
-	InRack                  // there or in its rack
-	Anywhere                // also off-rack and speculatively
-	BeyondRack              // only off-rack or speculatively
-)
-
 // named is a policy as users know it.
 type named struct {
 	name  string
 	about string // in one line
 	order string // in which it asks jobs, a sentence for slotwave explain
 	make  func(model.Scheduler, *model.Release) (Policy, error)
-}
-
-// policies is the table of names, sorted.
-var policies = []named{
-	capacityPolicy,
-	fair1Policy,
-	fair2Policy,
-	fifoPolicy,
-	maxEDFPolicy,
-	minEDFPolicy,
-}
-
-// find returns the policy of a name, which may be unknown.
-func find(name string) (n named, ok bool) {
-	i := slices.IndexFunc(policies, func(n named) bool { return n.name == name })
-	if i < 0 {
-		return named{}, false
-	}
-	return policies[i], true
-}
-
-// New makes the policy that spec names, as in the given release.
-func New(spec model.Scheduler, r *model.Release) (Policy, error) {
-	n, ok := find(spec.Name)
-	if !ok {
-		return Policy{}, fmt.Errorf("unknown scheduler %q: want one of %s", spec.Name, strings.Join(Names(), ", "))
-	}
-	return n.make(spec, r)
-}
-
-// Check returns an error if one of the jobs could never run under the scheduler
-// that spec names, on a cluster with the given slots of each type.
-func Check(spec model.Scheduler, r *model.Release, slots [2]int, jobs []workload.Job) error {
-	policy, err := New(spec, r)
-	if err != nil || policy.check == nil {
-		return err
-	}
-	for i := range jobs {
-		if err := policy.check(&jobs[i], slots); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Names lists the schedulers.
-func Names() []string {
-	var names []string
-	for _, p := range policies {
-		names = append(names, p.name)
-	}
-	return names
-}
-
-// About describes a scheduler in one line.
-func About(name string) string {
-	n, _ := find(name)
-	return n.about
-}
-
-// Order says in which order a scheduler asks jobs.
-func Order(name string) string {
-	n, _ := find(name)
-	return n.order
 }
 
 // ms returns a duration in Hadoop's unit.

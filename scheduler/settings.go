@@ -52,6 +52,8 @@ func (s *settings) float(key string, def, least float64) float64 {
 	return f
 }
 
+const noTimeout = time.Duration(math.MaxInt64)
+
 // timeout reads a number of seconds. If it is not set, timeout returns never.
 func (s *settings) timeout(key string) time.Duration {
 	if _, ok := s.Conf.Lookup(key); !ok {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -98,6 +99,49 @@ func (j *Job) Remaining(k workload.Kind) int { return j.Tasks[k] - j.Finished[k]
 func (j *Job) Pending(k workload.Kind) int {
 	return j.Tasks[k] - j.RunningTasks[k] - j.FailedTasks[k] - j.Finished[k] + j.Speculative[k]
 }
+
+// Launcher is the part of a job that acts.
+type Launcher interface {
+	// LaunchMap starts a map on t, at most as far from its data as r allows,
+	// and returns its locality.
+	LaunchMap(t *TaskTracker, r Reach) (workload.Locality, bool)
+	// HasLocal reports whether t may have a map to launch on the node that holds
+	// its split. If not, LaunchMap with OnNode would change nothing.
+	HasLocal(t *TaskTracker) bool
+	// LaunchReduce starts a reduce on t.
+	LaunchReduce(t *TaskTracker) bool
+	// Init initialises the tasks; the job can then be set up.
+	Init()
+	// Reject fails the job instead.
+	Reject(why string)
+	// Profile returns how long the job's tasks are expected to take.
+	Profile() analytic.AriaProfile
+	// WaitFactor returns the share of the hosts that hold the job's input, or
+	// mapreduce.job.locality.wait.factor.
+	WaitFactor() float32
+	// Speculatable counts the running tasks that lag.
+	Speculatable(k workload.Kind) int
+	// Attempts lists the attempts of unfinished tasks that their tracker
+	// has reported, in the order of the tasks.
+	Attempts(k workload.Kind) []Attempt
+}
+
+// Attempt is a running attempt that may be killed.
+type Attempt struct {
+	Start time.Duration
+	Kill  func()
+}
+
+// Reach is the largest distance of a map from its data.
+type Reach uint8
+
+// Reaches (the cache levels of JobInProgress.findNewMapTask).
+const (
+	OnNode     Reach = iota // on a node that holds the split
+	InRack                  // there or in its rack
+	Anywhere                // also off-rack and speculatively
+	BeyondRack              // only off-rack or speculatively
+)
 
 // mostAsked limits the jobs that an offer records before those that launch a task,
 // and mostNext those that would have been asked next.

@@ -22,7 +22,7 @@ var recipes = []struct {
 	title, file string
 	edits       [][2]string // file, line
 }{
-	{"a scheduler", "scheduler/shortest.go", [][2]string{{"scheduler/scheduler.go", "}"}}},
+	{"a scheduler", "scheduler/shortest.go", [][2]string{{"scheduler/policies.go", "}"}}},
 	{"a trace format", "workload/trace/toy.go", [][2]string{{"workload/trace/format.go", "}"}}},
 	{"an analytic model", "model/analytic/busy.go", [][2]string{{"model/analytic/table.go", "\tcrespModel,"}}},
 	{"a plot", "results/plot_waiting.go", [][2]string{{"results/plots.go", "}"}}},
@@ -35,7 +35,7 @@ var recipes = []struct {
 
 // tables are what the tables begin with that recipes add a line to.
 var tables = map[string]string{
-	"scheduler/scheduler.go":          "var policies = ",
+	"scheduler/policies.go":           "var policies = ",
 	"workload/trace/format.go":        "var formats = ",
 	"model/analytic/table.go":         "var Models = ",
 	"results/plots.go":                "var plots = ",
