@@ -1,9 +1,6 @@
 package jobtracker
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
@@ -14,10 +11,7 @@ type clusterStatus struct {
 	cluster  *cluster
 	trackers []taskTracker
 	expected []expectedStatus // by due
-	present  int              // the first of those due now that do not count yet, by rank
-	head     int              // the first of those due later
-	at       engine.Time      // now, at the last look
-	ranks    uint32           // cluster.nextRank then
+	head     int              // the first of those that were not due before the last look
 }
 
 // expectedStatus is what a tracker's next heartbeat will report.
@@ -69,47 +63,24 @@ func (s *clusterStatus) expect(t *taskTracker) {
 	s.expected = q
 }
 
-// update counts the reports due before the present position.
+// update counts the reports due before the present position. One that has counted no
+// longer has the stamp of its tracker.
 func (s *clusterStatus) update() {
-	now := s.cluster.Now()
-	if s.at < now {
-		s.arrive(now)
+	now, q := s.cluster.Now(), s.expected
+	for ; s.head < len(q) && q[s.head].due < now; s.head++ {
+		s.take(q[s.head])
 	}
-	if s.ranks != s.cluster.nextRank {
-		s.ranks = s.cluster.nextRank
-		s.sort()
+	for _, x := range q[s.head:] {
+		if x.due > now {
+			break
+		}
+		if position(s.trackers[x.tracker].rank) < s.cluster.position {
+			s.take(x)
+		}
 	}
-	for ; s.present < s.head && s.rank(s.expected[s.present]) < s.cluster.position; s.present++ {
-		s.take(s.expected[s.present])
+	if s.head > 1024 && s.head > len(q)/2 {
+		s.expected, s.head = q[:copy(q, q[s.head:])], 0
 	}
-}
-
-// arrive counts the reports due before an instant, and finds those due at it.
-func (s *clusterStatus) arrive(now engine.Time) {
-	s.at = now
-	q, i := s.expected, s.present
-	for ; i < len(q) && (i < s.head || q[i].due < now); i++ {
-		s.take(q[i])
-	}
-	s.present = i
-	for i < len(q) && q[i].due == now {
-		i++
-	}
-	if s.head = i; i > s.present+1 {
-		s.sort()
-	}
-	if s.present > 1024 && s.present > len(q)/2 {
-		s.expected = q[:copy(q, q[s.present:])]
-		s.head -= s.present
-		s.present = 0
-	}
-}
-
-func (s *clusterStatus) rank(x expectedStatus) position { return position(s.trackers[x.tracker].rank) }
-
-// sort orders the reports due now as the heartbeats will come.
-func (s *clusterStatus) sort() {
-	slices.SortFunc(s.expected[s.present:s.head], func(a, b expectedStatus) int { return cmp.Compare(s.rank(a), s.rank(b)) })
 }
 
 // take counts the expected report of a tracker, unless the tracker has reported

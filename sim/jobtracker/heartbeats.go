@@ -17,7 +17,6 @@ type heartbeats struct {
 	cluster   *cluster
 	trackers  []taskTracker
 	rings     rings
-	last      int32                    // tracker that was listed last
 	over      func(tracker int32) bool // its heartbeat of this instant is over
 	outOfBand outOfBand
 	every     bool // simulate each heartbeat
@@ -47,7 +46,6 @@ func (h *heartbeats) list(t *taskTracker) {
 	if h.every || t.everyBeat {
 		return
 	}
-	h.last = t.id
 	given := t.givenSlots
 	if h.cluster.sharedSlots {
 		given = [2]int32{} // used has them already
@@ -83,7 +81,7 @@ func (h *heartbeats) offer() {
 // simulateNext makes sure that the next heartbeat with a free slot of a type is
 // simulated.
 func (h *heartbeats) simulateNext(k workload.Kind) {
-	if id, at := h.rings.after(k, h.cluster.Now(), h.cluster.position, h.last, h.over); id >= 0 {
+	if id, at := h.rings.after(k, h.cluster.Now(), h.cluster.position, h.over); id >= 0 {
 		bringForward(&h.trackers[id], at)
 	}
 }

@@ -1,8 +1,6 @@
 package jobtracker
 
 import (
-	"math/bits"
-
 	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
@@ -14,7 +12,7 @@ import (
 type instantReports struct {
 	cluster *cluster
 	offers  engine.Timer
-	free    [2][]uint64 // trackers with free slots, by type of slot
+	free    [2]bitset // trackers with free slots, by type of slot
 }
 
 // newInstantReports returns instant reports that call offerAll to offer all
@@ -22,7 +20,7 @@ type instantReports struct {
 func newInstantReports(c *cluster, trackers int, offerAll func(int32)) *instantReports {
 	r := &instantReports{cluster: c, offers: c.Engine.NewTimer(engine.Heartbeat, 0, offerAll)}
 	for k := range r.free {
-		r.free[k] = make([]uint64, (trackers+63)/64)
+		r.free[k] = newBitset(trackers)
 	}
 	return r
 }
@@ -42,12 +40,11 @@ func (r *instantReports) changed(t *taskTracker) {
 
 // list implements reports.
 func (r *instantReports) list(t *taskTracker) {
-	word, bit := t.id/64, uint64(1)<<(t.id%64)
 	for k := range r.free {
 		if t.lost || t.view.Free(workload.Kind(k)) <= 0 {
-			r.free[k][word] &^= bit
+			r.free[k].clear(t.id)
 		} else {
-			r.free[k][word] |= bit
+			r.free[k].set(t.id)
 		}
 	}
 }
@@ -56,22 +53,15 @@ func (r *instantReports) list(t *taskTracker) {
 func (r *instantReports) offer() { r.offers.Reset(r.cluster.Now()) }
 
 // after returns the next tracker with a free slot of a wanted type, or -1.
-func (r *instantReports) after(id int, want scheduler.Offers) int {
-	id++
-	for w := id / 64; w < len(r.free[0]); w++ {
-		var word uint64
-		if want.Map || want.Any {
-			word |= r.free[workload.Map][w]
+func (r *instantReports) after(id int32, want scheduler.Offers) int32 {
+	next := int32(-1)
+	for k, wanted := range [...]bool{want.Map || want.Any, want.Reduce || want.Any} {
+		if !wanted {
+			continue
 		}
-		if want.Reduce || want.Any {
-			word |= r.free[workload.Reduce][w]
-		}
-		if w == id/64 {
-			word &^= 1<<(id%64) - 1
-		}
-		if word != 0 {
-			return w*64 + bits.TrailingZeros64(word)
+		if found := r.free[k].from(id + 1); next < 0 || found >= 0 && found < next {
+			next = found
 		}
 	}
-	return -1
+	return next
 }

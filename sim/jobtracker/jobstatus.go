@@ -41,7 +41,6 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 			} else {
 				j.jt.orderKills(a.heldBy)
 			}
-			j.speculation.follow(t)
 			return // as in Hadoop, without the progress
 		case failedUnclean, killedUnclean:
 			j.incomplete(t, own)
@@ -74,7 +73,6 @@ func (j *jobInProgress) addProgress(t *taskInProgress, before float64) {
 	if !t.isMapOrReduce() || !j.speculation.tracked[k] {
 		return
 	}
-	j.speculation.follow(t)
 	j.speculation.advance(k, t.progress-before)
 }
 

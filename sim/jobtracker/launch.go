@@ -127,7 +127,6 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 			j.speculation.add(t)
 		}
 		a = j.addAttempt(t, tracker)
-		j.speculation.follow(t)
 		a.watched = j.speculation.tracked[k]
 		lastEnd = t.lastEnd(j.cluster.Now())
 		if len(t.active) > 1 {
@@ -169,7 +168,7 @@ func countWaves(j *jobInProgress, k workload.Kind) {
 // addSoleAttempt makes the attempt of a task that needs no record.
 func (j *jobInProgress) addSoleAttempt(k workload.Kind, index, tracker int32) *attempt {
 	if launched := j.tasks.launched[k]; launched != nil {
-		launched[index/64] |= 1 << (index % 64)
+		launched.set(index)
 	}
 	a := j.tasks.newAttempt(j, k, index, tracker)
 	a.onSlot = k
@@ -247,7 +246,7 @@ func (j *jobInProgress) Speculatable(k workload.Kind) int {
 	case j.sole[k] && !j.Speculates[k]:
 		return s.sole[k].count(s.average(k))
 	case j.reliable:
-		return s.running[k].count(s.average(k))
+		return s.running[k].count(s.pace(k))
 	}
 	return s.countAll(k)
 }

@@ -25,12 +25,6 @@ type mapCache struct {
 	wait     localityWait
 }
 
-// listMemory is used while lists are made.
-type listMemory struct {
-	entries []entry
-	keys    []int32
-}
-
 // localityWait is the factor on the wait for local maps, once it has been asked for.
 type localityWait struct {
 	hosts  int // of the cluster when the job was initialised
@@ -46,125 +40,74 @@ func (m *mapCache) open(maps int, tasks *taskTable, memory *listMemory) {
 		m.unplaced, m.left = oneList(maps), maps
 		return
 	}
-	var unplaced []entry
-	for i := range int32(maps) {
-		if m.hosts.Replicas == 0 && len(m.hosts.Of(i)) == 0 {
-			unplaced = append(unplaced, entry{0, i})
-		}
+	if m.hosts.Replicas == 0 {
+		m.listIf(&m.unplaced, func(hosts int) bool { return hosts == 0 })
 	}
-	m.unplaced.sort(1, unplaced)
-	m.left = len(unplaced)
-	m.nodes.more = m.listNodes
+	m.left = len(m.unplaced.tasks)
+	m.nodes.more = func() { m.listMore(&m.nodes, len(m.rackOf), m.addNodes) }
 	switch {
 	case m.racks != 1:
-		m.inRack.more = m.listRacks
-	case len(unplaced) == 0:
+		m.inRack.more = func() { m.listMore(&m.inRack, m.racks+1, m.addRacks) }
+	case m.left == 0:
 		m.inRack = oneList(maps)
 	default:
-		m.inRack.sort(1, others(maps, unplaced))
+		m.listIf(&m.inRack, func(hosts int) bool { return hosts > 0 })
 	}
 }
 
-// listNodes lists more maps by node.
-func (m *mapCache) listNodes() {
-	if drawn := m.hosts.Drawn; drawn != nil {
-		m.nodes.more = nil
-		m.nodes.sortAll(len(m.rackOf), drawn, m.hosts.Replicas)
-		return
-	}
-	entries, from, to := m.listMore(&m.nodes)
-	for i := from; i < to; i++ {
-		if m.tasks.gone(workload.Map, i) {
-			continue
-		}
-		for _, h := range m.hosts.Of(i) {
-			if h.Node >= 0 {
-				entries = append(entries, entry{h.Node, i})
-			}
+// listIf lists the maps whose number of hosts is wanted under one key.
+func (m *mapCache) listIf(l *taskLists, wanted func(hosts int) bool) {
+	for i := range int32(m.maps) {
+		if wanted(len(m.hosts.Of(i))) {
+			m.memory.entries = append(m.memory.entries, entry{0, i})
 		}
 	}
-	m.nodes.sort(len(m.rackOf), entries)
-	m.keep(entries)
-}
-
-// listRacks lists more maps by rack.
-func (m *mapCache) listRacks() {
-	if m.hosts.Drawn != nil {
-		m.inRack.more = nil
-		m.memory.keys = m.hosts.Racks(m.memory.keys[:0])
-		m.inRack.sortAll(m.racks+1, m.memory.keys, m.hosts.Replicas)
-		return
-	}
-	entries, from, to := m.listMore(&m.inRack)
-	for i := from; i < to; i++ {
-		if m.tasks.gone(workload.Map, i) {
-			continue
-		}
-		first := len(entries)
-		for _, h := range m.hosts.Of(i) {
-			entries = addOnce(entries, first, entry{h.Rack, i})
-		}
-	}
-	m.inRack.sort(m.racks+1, entries)
-	m.keep(entries)
-}
-
-// listMore returns the entries of lists that no search has reached, without the maps
-// that a search would drop for good, and the range of the next maps to list. The more
-// entries are left to be copied, the more maps it takes.
-func (m *mapCache) listMore(l *taskLists) (entries []entry, from, to int32) {
-	left := 0
-	for e := range l.rest {
-		if !m.tasks.gone(workload.Map, e.task) {
-			left++
-		}
-	}
-	from = l.listed
-	to = int32(min(m.maps, int(from)+max(listedAtOnce, left)))
-	if l.listed = to; int(to) == m.maps {
-		l.more = nil
-	}
-	entries = slices.Grow(m.memory.entries[:0], left+int(to-from)*m.hosts.Replicas)
-	for e := range l.rest {
-		if !m.tasks.gone(workload.Map, e.task) {
-			entries = append(entries, e)
-		}
-	}
-	return entries, from, to
+	l.sort(1, m.memory)
 }
 
 // listedAtOnce is the number of maps that are listed first.
 const listedAtOnce = 1 << 16
 
-// keep keeps the memory of entries for the next lists, unless it is large.
-func (m *mapCache) keep(entries []entry) {
-	const most = 1 << 18
-	if cap(entries) <= most {
-		m.memory.entries = entries
+// listMore lists more maps under the keys below n that add finds, beside the entries
+// that no search has reached, but for the maps that a search would drop for good. The
+// more entries are left to be copied, the more maps it takes.
+func (m *mapCache) listMore(l *taskLists, n int, add func(index int32)) {
+	for e := range l.rest {
+		if !m.tasks.gone(workload.Map, e.task) {
+			m.memory.entries = append(m.memory.entries, e)
+		}
+	}
+	from := l.listed
+	l.listed = int32(min(m.maps, int(from)+max(listedAtOnce, len(m.memory.entries))))
+	m.memory.entries = slices.Grow(m.memory.entries, int(l.listed-from)*m.hosts.Replicas)
+	for i := from; i < l.listed; i++ {
+		if !m.tasks.gone(workload.Map, i) {
+			add(i)
+		}
+	}
+	if int(l.listed) == m.maps {
+		l.more = nil
+	}
+	l.sort(n, m.memory)
+}
+
+// addNodes enters a map under each node that holds its split.
+func (m *mapCache) addNodes(index int32) {
+	for _, h := range m.hosts.Of(index) {
+		if h.Node >= 0 {
+			m.memory.entries = append(m.memory.entries, entry{h.Node, index})
+		}
 	}
 }
 
-// others lists the maps below a number that are not in a list of entries.
-func others(maps int, some []entry) []entry {
-	var rest []entry
-	for i := range int32(maps) {
-		if len(some) > 0 && some[0].task == i {
-			some = some[1:]
-			continue
-		}
-		rest = append(rest, entry{0, i})
-	}
-	return rest
-}
-
-// addOnce adds an entry unless one from a position on has its key.
-func addOnce(entries []entry, from int, x entry) []entry {
-	for _, e := range entries[from:] {
-		if e.key == x.key {
-			return entries
+// addRacks does the same with racks, each once.
+func (m *mapCache) addRacks(index int32) {
+	first := len(m.memory.entries)
+	for _, h := range m.hosts.Of(index) {
+		if x := (entry{h.Rack, index}); !slices.Contains(m.memory.entries[first:], x) {
+			m.memory.entries = append(m.memory.entries, x)
 		}
 	}
-	return append(entries, x)
 }
 
 // waitFactor returns the factor that is configured. If few hosts hold the input, the
@@ -186,14 +129,11 @@ func (m *mapCache) hostsWithInput() int {
 		return 0
 	}
 	nodes := len(m.rackOf)
-	seen, n := make([]uint64, (nodes+63)/64), 0
+	seen, n := newBitset(nodes), 0
 	for i := int32(0); int(i) < m.maps && n < nodes; i++ {
 		for _, h := range m.hosts.Of(i) {
-			if h.Node < 0 {
-				continue
-			}
-			if word, bit := &seen[h.Node/64], uint64(1)<<(h.Node%64); *word&bit == 0 {
-				*word |= bit
+			if h.Node >= 0 && !seen.has(h.Node) {
+				seen.set(h.Node)
 				n++
 			}
 		}

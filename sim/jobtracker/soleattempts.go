@@ -102,12 +102,9 @@ func (s *speculation) followSole(a *attempt) {
 	s.sole[k].add(a)
 	if s.job.Speculates[k] {
 		s.tasks.setRef(k, a.Task, soleRef|a.ref)
-		a.member = s.queue(k, launched{a.Task, 1})
+		s.queue(k, launched{a.Task, 1})
 	}
 }
-
-// soleChanged moves a sole attempt among the running tasks.
-func (s *speculation) soleChanged(a *attempt) { s.running[a.Kind].follow(a.Task, a.member) }
 
 // reportSole takes note of what a tracker reports of a sole attempt.
 func (s *speculation) reportSole(a *attempt, t *taskTracker) {
@@ -119,19 +116,16 @@ func (s *speculation) reportSole(a *attempt, t *taskTracker) {
 		if s.job.Speculates[a.Kind] {
 			s.tasks.setRef(a.Kind, a.Task, finished)
 		}
-		s.soleChanged(a)
 		s.advance(a.Kind, 1-before.made())
 	case !a.Started:
 	case a.asking(t, now):
 		if !before.asks() { // as in Hadoop, its progress stays the same
 			sole.set(a.index, before+asksToCommit)
-			s.soleChanged(a)
 		}
 	default:
 		progress := float64(t.cluster.Exec.Progress(&a.Attempt, now))
 		if progress != float64(before) {
 			sole.set(a.index, soleProgress(progress))
-			s.soleChanged(a)
 			s.advance(a.Kind, progress-float64(before))
 		}
 	}
@@ -141,7 +135,7 @@ func (s *speculation) reportSole(a *attempt, t *taskTracker) {
 // the attempt depends on others, so its tracker reads it at each heartbeat.
 func (s *speculation) record(a *attempt) {
 	t := s.tasks.newTask(s.job, a.Task, a.Kind, a.Kind)
-	t.member, t.launches, t.progress = a.member, 1, s.sole[a.Kind].drop(a)
+	t.launches, t.progress = 1, s.sole[a.Kind].drop(a)
 	t.next, t.onTrackers, t.counted = 1, 1, 1
 	t.attempts, t.active = append(t.attempts, a), append(t.active, a)
 	a.task, a.heldBy, a.status, a.watched, a.progress = t, a.Node, running, true, float32(t.progress)

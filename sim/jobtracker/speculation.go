@@ -36,7 +36,7 @@ func (s *speculation) open(j *jobInProgress) {
 	s.eng, s.racks, s.from = c.Engine, len(c.Question.Cluster.Racks), c.Now()+speculativeLag
 	s.job, s.tasks, s.hosts = j, &j.tasks, &j.pending.maps.hosts
 	for k := range s.running {
-		s.running[k] = taskQueue{running: s, kind: workload.Kind(k), exact: j.reliable}
+		s.running[k] = taskQueue{running: s, kind: workload.Kind(k)}
 	}
 	s.byHost.unplaced.running = s
 }
@@ -54,22 +54,14 @@ func (s *speculation) add(t *taskInProgress) {
 	if !s.tracked[t.kind] {
 		return
 	}
-	t.member = s.queue(t.kind, launched{t.index, t.launches})
+	s.queue(t.kind, launched{t.index, t.launches})
 }
 
-// queue adds a task to the running ones, and returns its index among them.
-func (s *speculation) queue(k workload.Kind, l launched) (member int32) {
+// queue adds a task to the running ones.
+func (s *speculation) queue(k workload.Kind, l launched) {
 	s.running[k].add(l)
 	if k == workload.Map && s.byHost.sorted {
 		s.byHost.sort(s, l)
-	}
-	return int32(len(s.running[k].members) - 1)
-}
-
-// follow takes note of a change in a running task.
-func (s *speculation) follow(t *taskInProgress) {
-	if q := &s.running[t.onSlot]; q.exact && s.tracked[t.onSlot] && t.isMapOrReduce() {
-		q.follow(t.index, t.member)
 	}
 }
 
@@ -97,16 +89,6 @@ func (s *speculation) ranOn(k workload.Kind, l launched, tracker int32) bool {
 	return t.ranOn(tracker)
 }
 
-// setMember tells a running task its index in an exact queue.
-func (s *speculation) setMember(k workload.Kind, l launched, member int) {
-	t, sole := s.tasks.find(k, l.task)
-	if sole != nil {
-		sole.member = int32(member)
-		return
-	}
-	t.member = int32(member)
-}
-
 // advance adds the change of a task's progress to the job's, in increments as
 // in Hadoop. Some task may lag now, or none any more.
 func (s *speculation) advance(k workload.Kind, change float64) {
@@ -129,7 +111,7 @@ func (s *speculation) isOldEnough() bool { return s.eng.Now() >= s.from }
 
 // anyLags reports whether some task lags, whether or not the job is old enough.
 func (s *speculation) anyLags(k workload.Kind) bool {
-	return s.running[k].any(s.pace(k))
+	return s.running[k].lagging(s.pace(k), 0) >= 0
 }
 
 // setTimer sets a timer that fires when the job is old enough.

@@ -36,7 +36,6 @@ type attempt struct {
 	ref       uint32
 	slot      int32
 	index     int32         // in soleAttempts.progress, if it is followed
-	member    int32         // in speculation.running, likewise
 	width     int32         // slots held
 	heldBy    int32         // tracker that runs it now, or its clean-up
 	progress  float32       // as last reported, if it is watched
@@ -82,7 +81,6 @@ type taskInProgress struct {
 
 	failures int32
 	activeAt int32 // in taskTable.active
-	member   int32 // in speculation.running
 	failedOn []int32
 
 	lostAt engine.Time // when the last tracker with an attempt or output of it was declared lost
@@ -318,7 +316,7 @@ func (r *records) recycle(t *taskInProgress) {
 type taskTable struct {
 	*records
 	pages                          [2][]taskPage
-	launched                       [2][]uint64        // bits; nil: tasks may have several attempts
+	launched                       [2]bitset          // nil: tasks may have several attempts
 	active                         [2][]int32         // tasks with active attempts, in no order; not of a reliable job
 	setup, cleanup                 [2]*taskInProgress // by slot type
 	launchedSetup, launchedCleanup bool
@@ -357,7 +355,7 @@ func (x *taskTable) ref(k workload.Kind, index int32) uint32 {
 // sought.
 func (x *taskTable) gone(k workload.Kind, index int32) bool {
 	if launched := x.launched[k]; launched != nil {
-		return launched[index/64]>>(index%64)&1 != 0
+		return launched.has(index)
 	}
 	ref := x.ref(k, index)
 	return ref == finished || ref >= soleRef
@@ -417,7 +415,7 @@ func (x *taskTable) open(j *jobInProgress, tasks [2]int) {
 	for k, n := range tasks {
 		kind := workload.Kind(k)
 		if j.sole[k] && !j.Speculates[k] {
-			x.launched[k] = make([]uint64, (n+63)/64)
+			x.launched[k] = newBitset(n)
 		} else {
 			x.pages[k] = make([]taskPage, (n+pageTasks-1)/pageTasks)
 		}

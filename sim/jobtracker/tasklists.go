@@ -7,14 +7,13 @@ import "slices"
 // is pruned only when it is searched: a task that is taken from one list stays in
 // the others until a search reaches it (JobInProgress.nonRunningMapCache).
 type taskLists struct {
-	keys   []int32 // sorted; nil: every key 0..len(lists)-1 has a list
+	keys   []int32 // sorted; nil: the only key is 0
 	lists  []taskList
 	tasks  []int32 // nil: position i holds task i
 	fronts map[int32][]int32
-	open   []uint64 // with keys: bits of those whose lists may hold tasks
-	from   int32    // lists of lower keys are empty
-	listed int32    // tasks from here on have not been listed
-	more   func()   // lists more of them; nil: none are left
+	open   bitset // with keys: those whose lists may hold tasks
+	listed int32  // tasks from here on have not been listed
+	more   func() // lists more of them; nil: none are left
 }
 
 // taskList is the part of a list that no search has reached: positions in
@@ -24,115 +23,49 @@ type taskList struct{ next, end int32 }
 // entry places a task at a key.
 type entry struct{ key, task int32 }
 
-// sort makes lists for keys below n of entries. Those of one key are given in the
-// order of the tasks.
-func (l *taskLists) sort(n int, entries []entry) {
-	l.tasks = make([]int32, len(entries))
-	if few(n, len(entries)) {
-		var space [sortedInPlace]uint64
-		order := space[:0]
-		for _, e := range entries {
-			order = append(order, uint64(e.key)<<32|uint64(e.task))
+// listMemory is used while lists are made.
+type listMemory struct {
+	entries []entry
+	counts  []int32 // by key; 0 between uses
+}
+
+// sort makes lists for keys below n of the entries in the memory. Those of one key are
+// given in the order of the tasks. Only keys with entries get a list.
+func (l *taskLists) sort(n int, m *listMemory) {
+	if len(m.counts) < n {
+		m.counts = make([]int32, n)
+	}
+	distinct := 0
+	for _, e := range m.entries {
+		if m.counts[e.key]++; m.counts[e.key] == 1 {
+			distinct++
 		}
-		l.sortFew(n, order)
-		return
 	}
-	l.keys, l.lists = nil, make([]taskList, n)
-	for _, e := range entries {
-		l.lists[e.key].end++
+	l.keys, l.lists, l.open = make([]int32, 0, distinct), make([]taskList, 0, distinct), newBitset(n)
+	sum := int32(0)
+	for key, count := range m.counts[:n] {
+		if count > 0 {
+			m.counts[key] = int32(len(l.keys))
+			l.keys, l.lists = append(l.keys, int32(key)), append(l.lists, taskList{sum, sum})
+			l.open.set(int32(key))
+			sum += count
+		}
 	}
-	l.begin()
-	for _, e := range entries {
-		list := &l.lists[e.key]
+	l.tasks = make([]int32, len(m.entries))
+	for _, e := range m.entries {
+		list := &l.lists[m.counts[e.key]]
 		l.tasks[list.end] = e.task
 		list.end++
 	}
+	clear(m.counts[:n])
+	m.keep()
 }
 
-// sortAll does the same for all tasks from 0 on, each of which has so many keys. A
-// negative one stands for none.
-func (l *taskLists) sortAll(n int, keys []int32, each int) {
-	l.tasks = make([]int32, len(keys))
-	if few(n, len(keys)) {
-		var space [sortedInPlace]uint64
-		order := space[:0]
-		for i, key := range keys {
-			if key >= 0 {
-				order = append(order, uint64(key)<<32|uint64(i/each))
-			}
-		}
-		l.sortFew(n, order)
-		return
-	}
-	lists, tasks := make([]taskList, n), l.tasks
-	l.keys, l.lists = nil, lists
-	for _, key := range keys {
-		if key >= 0 {
-			lists[key].end++
-		}
-	}
-	l.begin()
-	task, left := int32(0), each
-	for _, key := range keys {
-		if key >= 0 {
-			end := &lists[key].end
-			tasks[*end] = task
-			*end++
-		}
-		if left--; left == 0 {
-			task, left = task+1, each
-		}
-	}
-}
-
-// few reports whether so few entries have keys below n that only the keys with
-// entries get a list. A key of its own costs as much memory as a list.
-func few(n, entries int) bool { return entries*4 < n }
-
-// sortedInPlace is the number of entries that are sorted without memory of their own.
-const sortedInPlace = 128
-
-// begin places the lists, whose lengths are known, one after the other, all empty.
-func (l *taskLists) begin() {
-	sum := int32(0)
-	for i := range l.lists {
-		list := &l.lists[i]
-		n := list.end
-		*list = taskList{sum, sum}
-		sum += n
-	}
-}
-
-// sortFew makes lists only for the keys that have entries. Their tasks follow each
-// other under each key, so key and task are sorted as one number.
-func (l *taskLists) sortFew(n int, order []uint64) {
-	slices.Sort(order)
-	l.keys, l.lists = make([]int32, 0, len(order)), make([]taskList, 0, len(order))
-	l.open = make([]uint64, (n+63)/64)
-	for i, x := range order {
-		key := int32(x >> 32)
-		if len(l.keys) == 0 || l.keys[len(l.keys)-1] != key {
-			l.keys = append(l.keys, key)
-			l.open[key/64] |= 1 << (key % 64)
-			l.lists = append(l.lists, taskList{next: int32(i)})
-		}
-		l.tasks[i] = int32(x)
-		l.lists[len(l.lists)-1].end = int32(i + 1)
-	}
-}
-
-// rest lists the entries that no search has reached.
-func (l *taskLists) rest(yield func(entry) bool) {
-	for i, list := range l.lists {
-		key := int32(i)
-		if l.keys != nil {
-			key = l.keys[i]
-		}
-		for at := list.next; at < list.end; at++ {
-			if !yield(entry{key, l.tasks[at]}) {
-				return
-			}
-		}
+// keep keeps the memory for the next lists, unless it is large.
+func (m *listMemory) keep() {
+	const most = 1 << 18
+	if m.entries = m.entries[:0]; cap(m.entries) > most {
+		m.entries = nil
 	}
 }
 
@@ -142,8 +75,11 @@ func oneList(tasks int) taskLists {
 }
 
 func (l *taskLists) find(key int32) (int, bool) {
-	if l.keys == nil {
+	switch {
+	case l.keys == nil:
 		return int(key), int(key) < len(l.lists)
+	case !l.open.has(key):
+		return 0, false
 	}
 	return slices.BinarySearch(l.keys, key)
 }
@@ -161,29 +97,31 @@ func (l *taskLists) putFront(key, task int32) {
 		l.fronts = make(map[int32][]int32)
 	}
 	l.fronts[key] = slices.Insert(l.fronts[key], 0, task)
-	l.from = min(l.from, max(key, 0))
+}
+
+// rest lists the entries that no search has reached.
+func (l *taskLists) rest(yield func(entry) bool) {
+	for i, list := range l.lists {
+		for at := list.next; at < list.end; at++ {
+			if !yield(entry{l.keys[i], l.tasks[at]}) {
+				return
+			}
+		}
+	}
 }
 
 // searchOthers searches the lists of all keys below n except one, in order.
 func (l *taskLists) searchOthers(n, but int32, by *search) (int32, bool) {
-	if l.keys != nil && l.more == nil && len(l.fronts) == 0 {
-		return l.searchOtherLists(but, by)
-	}
-	for key := l.from; key < n; key++ {
-		if key != but {
-			if task, ok := l.search(key, by); ok {
-				return task, true
+	if l.more != nil || len(l.fronts) > 0 {
+		for key := range n {
+			if key != but {
+				if task, ok := l.search(key, by); ok {
+					return task, true
+				}
 			}
 		}
-		if key == l.from && l.more == nil && l.size(key) == 0 {
-			l.from++
-		}
+		return 0, false
 	}
-	return 0, false
-}
-
-// searchOtherLists searches the lists of all keys that have one, except one key.
-func (l *taskLists) searchOtherLists(but int32, by *search) (int32, bool) {
 	for i, key := range l.keys {
 		if key != but {
 			if task, ok := l.searchList(key, i, by); ok {
@@ -230,7 +168,7 @@ func (l *taskLists) search(key int32, by *search) (int32, bool) {
 		}
 		if l.more == nil {
 			if l.keys != nil {
-				l.open[key/64] &^= 1 << (key % 64)
+				l.open.clear(key)
 			}
 			return 0, false
 		}
@@ -245,7 +183,7 @@ func (l *taskLists) empty(key int32) bool {
 	case l.more != nil || len(l.fronts) > 0:
 		return false
 	case l.keys != nil:
-		return l.open[key/64]>>(key%64)&1 == 0
+		return !l.open.has(key)
 	}
 	return int(key) < len(l.lists) && l.lists[key].next == l.lists[key].end
 }
@@ -274,12 +212,12 @@ func (l *taskLists) searchList(key int32, i int, by *search) (int32, bool) {
 
 // nextUnlaunched goes down a list of tasks that have one attempt. A bit says of each
 // whether it has been launched.
-func (l *taskList) nextUnlaunched(tasks []int32, launched []uint64, failing bool) (int32, bool) {
+func (l *taskList) nextUnlaunched(tasks []int32, launched bitset, failing bool) (int32, bool) {
 	if failing {
 		l.next = l.end
 	}
 	for i, task := range tasks[l.next:l.end] {
-		if launched[task/64]>>(uint32(task)%64)&1 == 0 {
+		if !launched.has(task) {
 			l.next += int32(i + 1)
 			return task, true
 		}

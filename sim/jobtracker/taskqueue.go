@@ -13,12 +13,10 @@ import (
 // A tournament of lower bounds finds the first lagging task. A task's progress
 // only grows, so a task that was too far ahead at the last look is skipped
 // until the average has caught up with it. When progress is lost (pace.losses)
-// the bounds are reset. In an exact queue each bound follows its task, so that
-// lagging tasks are counted without a look at them.
+// the bounds are reset.
 type taskQueue struct {
 	running *speculation
 	kind    workload.Kind
-	exact   bool
 	members []launched
 	low     []float32 // low[1] is the minimum of all, low[len(low)/2+i] the bound of member i
 	losses  int32
@@ -60,9 +58,6 @@ func (q *taskQueue) grow() {
 	kept := q.members[:0]
 	for _, m := range q.members {
 		if _, runs := q.running.bound(q.kind, m); runs {
-			if q.exact {
-				q.running.setMember(q.kind, m, len(kept))
-			}
 			kept = append(kept, m)
 		}
 	}
@@ -77,11 +72,6 @@ func (q *taskQueue) grow() {
 func (q *taskQueue) restart() {
 	n := len(q.low) / 2
 	clear(q.low[n : n+len(q.members)])
-	for i, m := range q.members {
-		if q.exact {
-			q.low[n+i], _ = q.running.bound(q.kind, m)
-		}
-	}
 	for i := n + len(q.members); i < 2*n; i++ {
 		q.low[i] = ended
 	}
@@ -101,25 +91,6 @@ func (q *taskQueue) bound(i int, low float32) {
 		}
 		q.low[i] = least
 	}
-}
-
-// follow sets the bound of a task of an exact queue.
-func (q *taskQueue) follow(task, member int32) {
-	i := int(member)
-	if i >= len(q.members) || q.members[i].task != task {
-		return // it ended before the queue grew
-	}
-	if low, _ := q.running.bound(q.kind, q.members[i]); low != q.low[len(q.low)/2+i] {
-		q.bound(i, low)
-	}
-}
-
-// count counts the lagging members of an exact queue.
-func (q *taskQueue) count(average float64) (n int) {
-	for i := q.next(0, average); i >= 0; i = q.next(i+1, average) {
-		n++
-	}
-	return n
 }
 
 // next returns the first member from i on whose bound is that of a task that
@@ -152,14 +123,9 @@ func (q *taskQueue) next(i int, average float64) int {
 func (q *taskQueue) lagging(p pace, i int) int {
 	if q.losses != p.losses {
 		q.losses = p.losses
-		if !q.exact {
-			q.restart()
-		}
+		q.restart()
 	}
 	for i = q.next(i, p.average); i >= 0; i = q.next(i+1, p.average) {
-		if q.exact {
-			return i
-		}
 		low, _ := q.running.bound(q.kind, q.members[i])
 		q.bound(i, low)
 		if lags(float64(low), p.average) {
@@ -169,12 +135,12 @@ func (q *taskQueue) lagging(p pace, i int) int {
 	return -1
 }
 
-// any reports whether some member lags.
-func (q *taskQueue) any(p pace) bool {
-	if q.exact {
-		return len(q.members) > 0 && lags(float64(q.low[1]), p.average)
+// count counts the members that lag.
+func (q *taskQueue) count(p pace) (n int) {
+	for i := q.lagging(p, 0); i >= 0; i = q.lagging(p, i+1) {
+		n++
 	}
-	return q.lagging(p, 0) >= 0
+	return n
 }
 
 // first returns the first lagging task that has not run on a tracker.
