@@ -11,8 +11,7 @@ import (
 // copier fetches map outputs (MapOutputCopier).
 type copier struct {
 	thread
-	owner   copierOwner
-	shuffle *taskplan.ReduceTask
+	owner   *reduceTask
 	host    int32 // that it fetches from
 	maps    []int32
 	left    []int32 // outputs that follow on the same connection
@@ -20,7 +19,6 @@ type copier struct {
 	steps   taskplan.Steps
 	step    int
 
-	a      *Attempt
 	number int         // among the copiers of the reduce, in a traced run
 	taken  engine.Time // when it took the outputs, likewise
 }
@@ -34,31 +32,18 @@ func freeNumber(copiers []*copier) int {
 	return n
 }
 
-// copierOwner is called when its copiers have fetched something.
-type copierOwner interface{ arrived(c *copier) }
-
-// copierPool holds the idle copiers.
-type copierPool struct {
-	hardware *hardware
-	idle     []*copier
-}
-
-// get gives a reduce a copier.
-func (p *copierPool) get(owner copierOwner, a *Attempt, shuffle *taskplan.ReduceTask, f *files) *copier {
-	var c *copier
-	if last := len(p.idle) - 1; last >= 0 {
-		c, p.idle = p.idle[last], p.idle[:last]
-	} else {
-		c = &copier{}
-		c.init(c, p.hardware)
-	}
-	c.a, c.owner, c.shuffle, c.node, c.files = a, owner, shuffle, a.Node, f
-	c.maps, c.left, c.fetched, c.steps, c.step = c.maps[:0], c.left[:0], taskplan.Segment{}, c.steps[:0], 0
+// newCopier makes an idle copier.
+func (h *hardware) newCopier() *copier {
+	c := &copier{}
+	c.init(c, h)
 	return c
 }
 
-// put takes a copier back.
-func (p *copierPool) put(c *copier) { p.idle = append(p.idle, c) }
+// open gives the copier to a reduce.
+func (c *copier) open(r *reduceTask) {
+	c.owner, c.node, c.files = r, r.a.Node, &r.files
+	c.maps, c.left, c.fetched, c.steps, c.step = c.maps[:0], c.left[:0], taskplan.Segment{}, c.steps[:0], 0
+}
 
 // follow takes the next output of the connection. It reports whether there is one.
 func (c *copier) follow(segment func(int32) taskplan.Segment) bool {
@@ -74,9 +59,9 @@ func (c *copier) follow(segment func(int32) taskplan.Segment) bool {
 // begin starts to fetch the outputs that the copier has taken.
 func (c *copier) begin() {
 	if trace := c.hardware.trace; trace != nil {
-		trace.waited(c.a, model.WaitMemory, c.number, c.taken)
+		trace.waited(c.owner.a, model.WaitMemory, c.number, c.taken)
 	}
-	c.steps = c.shuffle.Fetch(c.steps, c.fetched)
+	c.steps = c.owner.shuffle.Fetch(c.steps, c.fetched)
 	c.done(&c.thread)
 }
 
@@ -95,7 +80,7 @@ func (c *copier) phaseChanged(*thread) {}
 
 // traced implements stepper.
 func (c *copier) traced(*thread) (*Attempt, model.Thread, int) {
-	return c.a, model.CopierThread, c.number
+	return c.owner.a, model.CopierThread, c.number
 }
 
 // move implements stepper.

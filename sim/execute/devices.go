@@ -16,9 +16,9 @@ type devices struct {
 	exactFetches int // model.Network
 	usage        Usage
 
-	idleMaps    []*mapTask // not at work
-	idleReduces []*reduceTask
-	copiers     copierPool
+	maps    idle[mapTask]
+	reduces idle[reduceTask]
+	copiers idle[copier]
 }
 
 // newDevices makes all devices, idle.
@@ -35,7 +35,6 @@ func newDevices(c common) (*devices, error) {
 	d := &devices{common: c, planned: newPlanned(c.question), exactFetches: c.question.Network.Exact()}
 	d.events = newMapEvents(&d.common, d)
 	d.hardware = newHardware(&d.common, d.die)
-	d.copiers.hardware = d.hardware
 	d.usage.watch(d.hardware)
 	return d, nil
 }
@@ -57,35 +56,15 @@ func (d *devices) Start(a *Attempt) {
 	d.hardware.nodes[a.Node].heaps += heap(a)
 	a.endAt(engine.Never)
 	if a.Kind == workload.Map {
-		r := d.takeMap()
+		r := d.maps.take(func() *mapTask { return newMapTask(&d.common, d.hardware) })
 		a.running = r
 		r.start(a, a.Job.plans.mapFor(d.machine(a.Node), a))
 		return
 	}
-	r := d.takeReduce()
+	r := d.reduces.take(func() *reduceTask { return newReduceTask(&d.common, d.hardware, &d.copiers) })
 	a.running = r
 	r.start(a, a.Job.plans.plannerFor(d.machine(a.Node), a), fetchesOf(a.Job, len(d.hardware.nodes), d.hardware.nodesDie, d.exactFetches))
 	d.events.join(a)
-}
-
-func (d *devices) takeMap() *mapTask {
-	last := len(d.idleMaps) - 1
-	if last < 0 {
-		return newMapTask(&d.common, d.hardware)
-	}
-	r := d.idleMaps[last]
-	d.idleMaps = d.idleMaps[:last]
-	return r
-}
-
-func (d *devices) takeReduce() *reduceTask {
-	last := len(d.idleReduces) - 1
-	if last < 0 {
-		return newReduceTask(&d.common, d.hardware, &d.copiers)
-	}
-	r := d.idleReduces[last]
-	d.idleReduces = d.idleReduces[:last]
-	return r
 }
 
 // heap returns the memory of an attempt's child in bytes.
@@ -124,10 +103,10 @@ func (d *devices) Close(a *Attempt, row *workload.Attempt) {
 	switch r := a.running.(type) {
 	case *mapTask:
 		r.reset()
-		d.idleMaps = append(d.idleMaps, r)
+		d.maps.put(r)
 	case *reduceTask:
 		r.reset()
-		d.idleReduces = append(d.idleReduces, r)
+		d.reduces.put(r)
 	}
 	a.running = nil
 }

@@ -10,14 +10,9 @@ import (
 // mapTask is a running map: its own thread and the thread that spills
 // (MapTask.MapOutputBuffer.SpillThread).
 type mapTask struct {
-	common   *common
-	hardware *hardware
-	a        *Attempt
-	plan     *mapPlan
-	timer    engine.Timer // fires at the begin, then at the failure
-	own      thread
-	spiller  thread
-	files    files
+	worker
+	plan    *mapPlan
+	spiller thread
 
 	step     int // step that the map's thread does or waits to begin
 	spill    int // step that the spill thread does or will do next
@@ -26,14 +21,10 @@ type mapTask struct {
 	busy     bool // the map's thread is doing its step
 	spilling bool
 	waits    engine.Time // since when the map's thread waits for a spill; 0: it does not
-
-	phase workload.Phase // phase of the map's thread
-	since engine.Time
-	spent [workload.NumPhases]engine.Time
 }
 
 func newMapTask(c *common, h *hardware) *mapTask {
-	r := &mapTask{common: c, hardware: h}
+	r := &mapTask{worker: worker{common: c, hardware: h}}
 	r.own.init(r, h)
 	r.spiller.init(r, h)
 	r.own.files, r.spiller.files = &r.files, &r.files
@@ -49,12 +40,7 @@ func (r *mapTask) start(a *Attempt, plan *mapPlan) {
 }
 
 // reset makes the task ready for another attempt.
-func (r *mapTask) reset() {
-	r.timer.Stop()
-	*r = mapTask{common: r.common, hardware: r.hardware, timer: r.timer, own: r.own, spiller: r.spiller}
-}
-
-func (r *mapTask) now() engine.Time { return r.common.eng.Now() }
+func (r *mapTask) reset() { *r = mapTask{worker: r.again(), spiller: r.spiller} }
 
 // fire begins the work, or ends it with a failure.
 func (r *mapTask) fire(int32) {
@@ -89,13 +75,6 @@ func (r *mapTask) done(t *thread) {
 		r.step += len(t.steps)
 	}
 	r.next()
-}
-
-// phaseChanged implements stepper.
-func (r *mapTask) phaseChanged(t *thread) {
-	if t == &r.own {
-		r.enter(t.phase())
-	}
 }
 
 // traced implements stepper.
@@ -139,14 +118,6 @@ func (r *mapTask) next() {
 	}
 }
 
-// enter adds the time since the last change to the present phase and enters
-// another phase.
-func (r *mapTask) enter(p workload.Phase) {
-	now := r.now()
-	r.spent[r.phase] += now - r.since
-	r.phase, r.since = p, now
-}
-
 // move implements stepper.
 func (r *mapTask) move(t *thread, s *taskplan.Step) {
 	switch s.Resource {
@@ -174,15 +145,9 @@ func (r *mapTask) stop() {
 	r.timer.Stop()
 }
 
-// fill implements running. The phase that was interrupted gets the rest of the
-// time.
+// fill implements running.
 func (r *mapTask) fill(a *Attempt, p *phases) {
-	for phase, t := range r.spent {
-		p.until(workload.Phase(phase), p.at+t)
-	}
-	if a.Pending == engine.Never && a.End != Success {
-		p.until(r.phase, p.finish)
-	}
+	r.worker.fill(a, p)
 	p.moved(&r.plan.Counters)
 }
 

@@ -13,29 +13,21 @@ import (
 // events (GetMapEventsThread), the copiers (MapOutputCopier), the two threads
 // that merge (InMemFSMergeThread, LocalFSMerger), and the reduce's own thread.
 type reduceTask struct {
-	common   *common
-	hardware *hardware
-	pool     *copierPool
-	a        *Attempt
-	planner  *taskplan.Planner
-	shuffle  *taskplan.ReduceTask
-	plan     taskplan.ReducePlan // steps after the shuffle
-	share    float64             // share of the map output
+	worker
+	idle    *idle[copier]
+	planner *taskplan.Planner
+	shuffle *taskplan.ReduceTask
+	plan    taskplan.ReducePlan // steps after the shuffle
+	share   float64             // share of the map output
 
-	timer  engine.Timer // fires at the begin, then at the failure
 	poll   engine.Timer // when the child asks for events
 	wake   engine.Timer // when the scheduling loop looks again
-	own    thread
-	files  files
 	step   int
 	inMem  merger
 	onDisk merger
 
 	asks  engine.Time // first time that the child asks for events
 	state reduceState
-	phase workload.Phase
-	since engine.Time
-	spent [workload.NumPhases]engine.Time
 
 	read      int32 // events
 	listening bool  // all events are read
@@ -68,8 +60,8 @@ type merger struct {
 	step  int
 }
 
-func newReduceTask(c *common, h *hardware, p *copierPool) *reduceTask {
-	r := &reduceTask{common: c, hardware: h, pool: p}
+func newReduceTask(c *common, h *hardware, copiers *idle[copier]) *reduceTask {
+	r := &reduceTask{worker: worker{common: c, hardware: h}, idle: copiers}
 	r.own.init(r, h)
 	r.inMem.init(r, h)
 	r.onDisk.init(r, h)
@@ -93,15 +85,11 @@ func (r *reduceTask) start(a *Attempt, planner *taskplan.Planner, f fetches) {
 
 // reset makes the task ready for another attempt.
 func (r *reduceTask) reset() {
-	r.timer.Stop()
 	*r = reduceTask{
-		common: r.common, hardware: r.hardware, pool: r.pool, timer: r.timer, poll: r.poll, wake: r.wake,
-		own: r.own, inMem: merger{thread: r.inMem.thread}, onDisk: merger{thread: r.onDisk.thread},
+		worker: r.again(), idle: r.idle, poll: r.poll, wake: r.wake, inMem: merger{thread: r.inMem.thread}, onDisk: merger{thread: r.onDisk.thread},
 		outputs: r.outputs, copiers: r.copiers[:0], stalled: r.stalled[:0],
 	}
 }
-
-func (r *reduceTask) now() engine.Time { return r.common.eng.Now() }
 
 // fire begins the work, or ends it with a failure.
 func (r *reduceTask) fire(int32) {
@@ -178,9 +166,10 @@ func (r *reduceTask) schedule() {
 		r.merge()
 	}
 	for len(r.copiers) < r.copies && r.outputs.any() && !r.shuffle.Merging() {
-		c := r.pool.get(r, r.a, r.shuffle, &r.files)
+		c := r.idle.take(r.hardware.newCopier)
+		c.open(r)
 		if !r.outputs.take(c) {
-			r.pool.put(c)
+			r.idle.put(c)
 			continue
 		}
 		if r.hardware.trace != nil {
@@ -252,7 +241,7 @@ func (r *reduceTask) drop(c *copier) {
 	i := slices.Index(r.copiers, c)
 	r.copiers = slices.Delete(r.copiers, i, i+1)
 	r.outputs.release(c.host)
-	r.pool.put(c)
+	r.idle.put(c)
 }
 
 // lose stops the fetches from a lost host.
@@ -396,13 +385,6 @@ func (r *reduceTask) move(t *thread, s *taskplan.Step) {
 	}
 }
 
-// phaseChanged implements stepper.
-func (r *reduceTask) phaseChanged(t *thread) {
-	if t == &r.own {
-		r.enter(t.phase())
-	}
-}
-
 // done implements stepper.
 func (r *reduceTask) done(t *thread) {
 	switch t {
@@ -424,13 +406,6 @@ func (r *reduceTask) traced(t *thread) (*Attempt, model.Thread, int) {
 		return r.a, model.MemoryMergeThread, 0
 	}
 	return r.a, model.DiskMergeThread, 0
-}
-
-// enter adds the time since the last change to the present phase and enters
-// another phase.
-func (r *reduceTask) enter(p workload.Phase) {
-	r.spent[r.phase] += r.now() - r.since
-	r.phase, r.since = p, r.now()
 }
 
 // count adds the waits of the copiers up to now. Copiers wait for outputs while
@@ -462,22 +437,16 @@ func (r *reduceTask) stop() {
 	}
 	for _, c := range r.copiers {
 		c.cancel()
-		r.pool.put(c)
+		r.idle.put(c)
 	}
 	r.copiers, r.stalled = r.copiers[:0], r.stalled[:0]
 	r.enter(r.phase)
 	r.state = stopped
 }
 
-// fill implements running. The phase that was interrupted gets the rest of the
-// time.
+// fill implements running.
 func (r *reduceTask) fill(a *Attempt, p *phases) {
-	for phase, t := range r.spent {
-		p.until(workload.Phase(phase), p.at+t)
-	}
-	if a.Pending == engine.Never && a.End != Success {
-		p.until(r.phase, p.finish)
-	}
+	r.worker.fill(a, p)
 	p.row.WaitFetch, p.row.WaitMemory = r.waitFetch.Duration(), r.waitMemory.Duration()
 	p.moved(&r.plan.Counters)
 }
