@@ -1,10 +1,9 @@
 package results
 
 import (
-	"encoding/binary"
 	"io"
-	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/slotwave/slotwave/results/text"
@@ -29,6 +28,21 @@ var attemptColumns = func() []string {
 // counterColumns names the columns that follow where tasks have a plan and the
 // release counts these values.
 var counterColumns = []string{"combine_input_records", "combine_output_records", "map_output_materialized_bytes", "cpu_milliseconds"}
+
+// figures are what an attempt has moved and how long its copiers waited, in the order
+// of the columns.
+func figures(a *workload.Attempt) [14]*int64 {
+	return [...]*int64{
+		&a.InRecords, &a.InBytes, &a.OutRecords, &a.OutBytes, &a.Spills, &a.MergePasses, &a.SpilledRecords,
+		&a.ShuffleBytes, &a.HDFSReadBytes, &a.HDFSWriteBytes, &a.LocalReadBytes, &a.LocalWriteBytes,
+		(*int64)(&a.WaitFetch), (*int64)(&a.WaitMemory),
+	}
+}
+
+// counters are the figures of counterColumns.
+func counters(a *workload.Attempt) [4]*int64 {
+	return [...]*int64{&a.CombineInRecords, &a.CombineOutRecords, &a.MaterializedBytes, &a.CPUMillis}
+}
 
 // rowBuffer is so large that passing a buffer on costs little per row.
 const rowBuffer = 256 << 10
@@ -127,76 +141,20 @@ func (t *AttemptTable) Attempt(a *workload.Attempt) {
 	for _, d := range &a.Phases {
 		b = appendInt(b, int64(d))
 	}
-	b = appendInt(b, a.InRecords)
-	b = appendInt(b, a.InBytes)
-	b = appendInt(b, a.OutRecords)
-	b = appendInt(b, a.OutBytes)
-	b = appendInt(b, a.Spills)
-	b = appendInt(b, a.MergePasses)
-	b = appendInt(b, a.SpilledRecords)
-	b = appendInt(b, a.ShuffleBytes)
-	b = appendInt(b, a.HDFSReadBytes)
-	b = appendInt(b, a.HDFSWriteBytes)
-	b = appendInt(b, a.LocalReadBytes)
-	b = appendInt(b, a.LocalWriteBytes)
-	b = appendInt(b, int64(a.WaitFetch))
-	b = appendInt(b, int64(a.WaitMemory))
+	for _, n := range figures(a) {
+		b = appendInt(b, *n)
+	}
 	if t.more {
-		b = appendInt(b, a.CombineInRecords)
-		b = appendInt(b, a.CombineOutRecords)
-		b = appendInt(b, a.MaterializedBytes)
-		b = appendInt(b, a.CPUMillis)
+		for _, n := range counters(a) {
+			b = appendInt(b, *n)
+		}
 	}
 	t.rows++
 	t.endRow(b)
 }
 
-// appendInt appends a comma and a number. Most numbers of a simulated attempt are 0,
-// and the others have up to 15 digits.
-func appendInt(b []byte, n int64) []byte {
-	if n == 0 {
-		return append(b, ',', '0')
-	}
-	return appendDigits(b, n)
-}
-
-// appendDigits appends a comma and a number in decimal, eight digits at a time.
-func appendDigits(b []byte, n int64) []byte {
-	b = append(b, ',')
-	u := uint64(n)
-	if n < 0 {
-		b, u = append(b, '-'), -u
-	}
-	var groups [2]uint64 // after the first; at most 19 digits are two groups and a first of 3
-	k := 0
-	for ; u >= 1e8; k++ {
-		groups[k], u = eightDigits(u%1e8), u/1e8
-	}
-	const lastDigit = 1 << 56 // stands even if it is 0
-	first := eightDigits(u)
-	zeros := bits.TrailingZeros64(first|lastDigit) / 8
-	b = binary.LittleEndian.AppendUint64(b, (first|asciiZeros)>>(8*zeros))
-	b = b[:len(b)-zeros]
-	for k > 0 {
-		k--
-		b = binary.LittleEndian.AppendUint64(b, groups[k]|asciiZeros)
-	}
-	return b
-}
-
-// asciiZeros makes characters of eight digits.
-const asciiZeros = 0x3030303030303030
-
-// eightDigits returns the decimal digits of a number below 1e8, the first one in
-// the lowest byte. It divides by 10,000, then two halves by 100, then four quarters
-// by 10 at once: by a multiplication and a shift in each half or quarter.
-func eightDigits(u uint64) uint64 {
-	u = u/10000 | u%10000<<32
-	hundreds := u * 5243 >> 19 & 0x7f_0000_007f // of numbers below 10,000
-	u = hundreds | (u-100*hundreds)<<16
-	tens := u * 103 >> 10 & 0xf_000f_000f_000f // of numbers below 100
-	return tens | (u-10*tens)<<8
-}
+// appendInt appends a comma and a number.
+func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(append(b, ','), n, 10) }
 
 // Rows returns the number of attempts so far.
 func (t *AttemptTable) Rows() int64 { return t.rows }

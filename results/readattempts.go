@@ -29,16 +29,14 @@ func ReadAttempts(r io.Reader, file string, each func(*workload.Attempt) bool) e
 		for p := range a.Phases {
 			a.Phases[p] = t.time()
 		}
-		for _, n := range []*int64{
-			&a.InRecords, &a.InBytes, &a.OutRecords, &a.OutBytes, &a.Spills, &a.MergePasses, &a.SpilledRecords,
-			&a.ShuffleBytes, &a.HDFSReadBytes, &a.HDFSWriteBytes, &a.LocalReadBytes, &a.LocalWriteBytes,
-		} {
+		for _, n := range figures(&a) {
 			*n = t.number()
 		}
-		a.WaitFetch, a.WaitMemory = t.time(), t.time()
 		a.SetUncounted()
 		if len(t.columns) > len(attemptColumns) {
-			a.CombineInRecords, a.CombineOutRecords, a.MaterializedBytes, a.CPUMillis = t.number(), t.number(), t.number(), t.number()
+			for _, n := range counters(&a) {
+				*n = t.number()
+			}
 		}
 		if t.err != nil || !each(&a) {
 			break

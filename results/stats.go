@@ -36,12 +36,10 @@ type Stats struct {
 // kindStats are the totals of one kind of task.
 type kindStats struct {
 	attempts [numStates]int64
-	time     [numStates]int64  // ns of slot time
-	phases   [numPhases]int64  // ns, of all end states
-	lasted   sketch            // durations of attempts that succeeded
-	data     workload.Counters // all states
-	fetch    int64             // ns of copiers waiting for map outputs
-	memory   int64             // ns of copiers waiting for buffer space
+	time     [numStates]int64 // ns of slot time
+	phases   [numPhases]int64 // ns, of all end states
+	lasted   sketch           // durations of attempts that succeeded
+	sums     workload.Attempt // of the figures, all states
 }
 
 // NewStats returns statistics for the attempts of one question. They can be drawn
@@ -67,7 +65,10 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	if a.State == workload.Succeeded {
 		k.lasted.add(d)
 	}
-	k.addData(a)
+	sums := figures(&k.sums)
+	for i, n := range figures(a) {
+		*sums[i] += *n
+	}
 	s.over.reach(int64(a.Finish))
 	node, section, lane := s.slots.find(a)
 	switch a.Kind {
@@ -128,23 +129,6 @@ func (s *Stats) addWaiting(a *workload.Attempt, track int) {
 	if a.Number == 0 && a.Runnable < a.Start {
 		s.over.add(track, int64(a.Runnable), int64(a.Start))
 	}
-}
-
-func (k *kindStats) addData(a *workload.Attempt) {
-	k.data.InRecords += a.InRecords
-	k.data.InBytes += a.InBytes
-	k.data.OutRecords += a.OutRecords
-	k.data.OutBytes += a.OutBytes
-	k.data.Spills += a.Spills
-	k.data.MergePasses += a.MergePasses
-	k.data.SpilledRecords += a.SpilledRecords
-	k.data.ShuffleBytes += a.ShuffleBytes
-	k.data.HDFSReadBytes += a.HDFSReadBytes
-	k.data.HDFSWriteBytes += a.HDFSWriteBytes
-	k.data.LocalReadBytes += a.LocalReadBytes
-	k.data.LocalWriteBytes += a.LocalWriteBytes
-	k.fetch += int64(a.WaitFetch)
-	k.memory += int64(a.WaitMemory)
 }
 
 // MeanPhases returns the mean times of the phases of maps and of reduces, over all
