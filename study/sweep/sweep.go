@@ -52,20 +52,13 @@ func (o *Options) arguments(name string) []string {
 	if o.Fidelity != "" {
 		args = append(args, "--fidelity="+o.Fidelity)
 	}
-	for _, p := range o.Jobs {
-		args = append(args, "--job="+p)
-	}
-	for _, s := range o.Set {
-		args = append(args, "--set="+s)
-	}
-	for _, s := range o.Over {
-		args = append(args, "--over="+s)
-	}
-	for _, m := range o.Metrics {
-		args = append(args, "--metric="+m)
-	}
-	for _, b := range o.Baseline {
-		args = append(args, "--baseline="+b)
+	for _, of := range []struct {
+		flag   string
+		values []string
+	}{{"job", o.Jobs}, {"set", o.Set}, {"over", o.Over}, {"metric", o.Metrics}, {"baseline", o.Baseline}} {
+		for _, v := range of.values {
+			args = append(args, "--"+of.flag+"="+v)
+		}
 	}
 	return args
 }

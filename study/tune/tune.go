@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
@@ -128,7 +129,7 @@ func Tune(s *study.Study, progress study.SweepProgress) (*Tuned, error) {
 		return nil, err
 	}
 	t.step.Step, t.step.Total = "candidates", 0
-	best, err := t.choose(start, append(candidates, random...))
+	best, err := t.better(start, append(candidates, random...), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -475,7 +476,7 @@ func (t *tuner) changeSeveral(best []float64) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		if best, err = t.choose(best, fastest(points, times)[:promising]); err != nil {
+		if best, err = t.better(best, fastest(points, times)[:promising], 0); err != nil {
 			return nil, err
 		}
 	}
@@ -503,22 +504,6 @@ func (t *tuner) screen(points [][]float64) ([]float64, error) {
 	return means, err
 }
 
-// choose returns the fastest of the points in the runs of the search.
-func (t *tuner) choose(start []float64, others [][]float64) ([]float64, error) {
-	points := append([][]float64{start}, others...)
-	means, err := t.screen(points)
-	if err != nil {
-		return nil, err
-	}
-	best := 0
-	for i := range means {
-		if means[i] < means[best] {
-			best = i
-		}
-	}
-	return points[best], nil
-}
-
 // refine changes one setting after another where that is worth it, and the settings
 // of the sort buffer together.
 func (t *tuner) refine(best []float64) ([]float64, error) {
@@ -534,12 +519,12 @@ func (t *tuner) refine(best []float64) ([]float64, error) {
 				}
 			}
 			var err error
-			if best, err = t.better(best, points); err != nil {
+			if best, err = t.better(best, points, worthIt); err != nil {
 				return nil, err
 			}
 		}
 		var err error
-		if best, err = t.better(best, t.bySpills(best)); err != nil {
+		if best, err = t.better(best, t.bySpills(best), worthIt); err != nil {
 			return nil, err
 		}
 		if slices.Equal(before, best) {
@@ -549,19 +534,15 @@ func (t *tuner) refine(best []float64) ([]float64, error) {
 	return best, nil
 }
 
-// better returns the fastest of some points if it is worth the change.
-func (t *tuner) better(best []float64, points [][]float64) ([]float64, error) {
+// better returns the fastest of some points in the runs of the search, if it gains
+// more than a part of the time.
+func (t *tuner) better(best []float64, points [][]float64, gain float64) ([]float64, error) {
 	means, err := t.screen(append([][]float64{best}, points...))
 	if err != nil {
 		return nil, err
 	}
-	least := 0
-	for k := range means {
-		if means[k] < means[least] {
-			least = k
-		}
-	}
-	if means[least] < (1-worthIt)*means[0] {
+	least := floats.MinIdx(means)
+	if means[least] < (1-gain)*means[0] {
 		best = points[least-1]
 	}
 	return best, nil
