@@ -19,11 +19,21 @@ type Change struct {
 	Text string
 	Key  string // of the schema, or "node NAME"
 	Edit func(model.WhatIf) (model.WhatIf, error)
+
+	weight float64 // of the gain in the ranking; 0: that of the rule which proposes it
 }
 
 // ofCluster reports whether the change is the same whichever job proposes it.
 func (c *Change) ofCluster() bool {
 	return slices.ContainsFunc([]string{"node ", "cluster.", "scheduler.", "network."}, func(p string) bool { return strings.HasPrefix(c.Key, p) })
+}
+
+// weighs is the weight of a change, 0 where there is none.
+func (c *Change) weighs() float64 {
+	if c == nil {
+		return 0
+	}
+	return c.weight
 }
 
 // of sets the key of a change.
@@ -295,20 +305,6 @@ func shareSlots() *Change {
 		c.SharedSlots = true
 		return nil
 	}).of("cluster.shared_slots")
-}
-
-// moreSlots multiplies the slots of a kind on every node.
-func moreSlots(kind workload.Kind, factor int) *Change {
-	return edited(fmt.Sprintf("cluster.%s_slots", kind), fmt.Sprintf("%d times as many %s slots", factor, kind), func(q *model.WhatIf) error {
-		for i := range q.Cluster.Nodes {
-			if n := &q.Cluster.Nodes[i]; kind == workload.Map {
-				n.MapSlots *= factor
-			} else {
-				n.ReduceSlots *= factor
-			}
-		}
-		return nil
-	})
 }
 
 // setScheduler replaces the scheduler, or sets one of its properties.

@@ -29,6 +29,7 @@ type Input struct {
 	Spans     iter.Seq[*model.Span] // read a few times; only those on the critical path are kept
 	Offers    []model.Offer
 	Question  *model.WhatIf // cluster, scheduler and settings
+	Recorded  bool          // the question has times of tasks that hold for its slots and tasks only
 }
 
 // Options choose how to diagnose.
@@ -162,7 +163,7 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 		return nil, err
 	}
 	d.rank()
-	if err := e.verify(ctx, d); err != nil {
+	if err := e.verify(ctx, d, in.Recorded); err != nil {
 		return nil, err
 	}
 	d.Unknown = b.list
@@ -244,7 +245,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			d.Findings = append(d.Findings, Finding{
 				Job: j.id, Rule: rule.id, Basis: rule.basis, Cause: rule.cause, Node: h.node, Device: h.device, Tasks: h.tasks,
 				Evidence: h.evidence, Value: h.value, Peers: h.peers, Z: h.z, Account: h.account, Change: h.change,
-				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(h.weight, rule.weight, 1), others: h.others,
+				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(rule.weight, h.change.weighs(), weightSet), others: h.others,
 			})
 		}
 	}
@@ -397,7 +398,7 @@ func counted(changes int) string {
 
 // verify re-simulates the changes of the highest findings, and the confirmed
 // ones together.
-func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
+func (e *evidence) verify(ctx context.Context, d *Diagnosis, recorded bool) error {
 	if e.question == nil {
 		return nil
 	}
@@ -406,7 +407,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
 		d.rank()
 		return nil
 	}
-	v := &verifier{Verification: e.options.Verify, ctx: ctx, base: *e.question, least: e.options.Thresholds.Gain, about: cmp.Or(e.options.Job, meanJob)}
+	v := &verifier{Verification: e.options.Verify, ctx: ctx, base: *e.question, recorded: recorded, least: e.options.Thresholds.Gain, about: cmp.Or(e.options.Job, meanJob)}
 	if v.Pairs < 2 || v.MostPairs < v.Pairs {
 		return fmt.Errorf("pairs: got %d to %d: want 2 or more", v.Pairs, v.MostPairs)
 	}
@@ -422,7 +423,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
 		}
 	}
 	if len(changes) > 1 {
-		r := v.test(join(changes), "", false)
+		r := v.test(join(changes), v.about, false)
 		d.Together = &r
 	}
 	if v.Without {

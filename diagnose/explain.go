@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -107,6 +108,8 @@ type explainer struct{ *evidence }
 
 func (x *explainer) attempt(a *attempt) []string {
 	b := x.books
+	derived := !workload.Known(a.runnable)
+	x.derive(a)
 	where := ""
 	if node := b.node(a); node != "" {
 		where = fmt.Sprintf(" on %s, slot %d,", node, a.slot)
@@ -122,7 +125,7 @@ func (x *explainer) attempt(a *attempt) []string {
 		if previous != nil {
 			text = append(text, x.repeats(a, previous))
 		}
-		text = append(text, x.enabled(a), x.waited(a))
+		text = append(text, x.enabled(a, derived), x.waited(a))
 		if offered := x.offered(a, true); len(offered) > 0 {
 			text = append(text, offered...)
 		} else {
@@ -170,13 +173,68 @@ func (x *explainer) repeats(a, last *attempt) string {
 	return text + "."
 }
 
+// slowstart is the property that lets reduces start.
+const slowstart = "mapred.reduce.slowstart.completed.maps"
+
+// settings of a job: those of the question over those that its history has.
+func (x *explainer) settings(j *job) workload.Conf {
+	if x.question == nil {
+		return j.conf
+	}
+	conf := j.conf.Over(x.question.Cluster.Conf)
+	for i := range x.question.Jobs {
+		if q := &x.question.Jobs[i]; q.ID == j.id {
+			conf = conf.Over(q.Conf)
+		}
+	}
+	return conf
+}
+
+// derive sets when an attempt could have been launched at the latest, where a history
+// does not record it: after the initialisation and the set-up of its job, its last attempt,
+// and for a reduce, as many maps as the slowstart asks for.
+func (x *explainer) derive(a *attempt) {
+	if workload.Known(a.runnable) || a.kind > workload.Reduce {
+		return
+	}
+	b := x.books
+	j := b.jobs[a.job]
+	ready := max(j.submit, j.launch)
+	if setup := b.setupBefore(j, a.start); setup != nil {
+		ready = max(ready, setup.finish)
+	}
+	if previous := b.previous(a); previous != nil {
+		ready = max(ready, min(previous.finish, a.start))
+	}
+	if a.kind == workload.Reduce {
+		var ends []time.Duration
+		for _, row := range j.won[workload.Map] {
+			ends = append(ends, b.at(row).finish)
+		}
+		slices.Sort(ends)
+		share, _ := x.settings(j).Number(slowstart)
+		if n := min(len(ends), int(math.Ceil(share*float64(j.maps)))); n > 0 {
+			ready = max(ready, ends[n-1])
+		}
+		for _, row := range j.won[workload.Reduce] { // another reduce ran earlier
+			ready = min(ready, b.at(row).start)
+		}
+	}
+	if ready <= a.start {
+		a.runnable = ready
+	}
+}
+
 // enabled says when the task could have been launched.
-func (x *explainer) enabled(a *attempt) string {
+func (x *explainer) enabled(a *attempt, derived bool) string {
 	if !workload.Known(a.runnable) {
 		return "The run does not record when it could have been launched."
 	}
 	j := x.books.jobs[a.job]
 	text := fmt.Sprintf("It could have been launched from %s on", seconds(a.runnable))
+	if derived {
+		text += ", as far as the history tells"
+	}
 	if a.kind == workload.Map {
 		text += ". " + j.submitted()
 		if setup := x.books.setupBefore(j, a.runnable); setup != nil {
@@ -190,9 +248,8 @@ func (x *explainer) enabled(a *attempt) string {
 			done++
 		}
 	}
-	const slowstart = "mapred.reduce.slowstart.completed.maps"
 	p, _ := workload.FindProperty(slowstart)
-	return text + fmt.Sprintf(", when the JobTracker knew that %d of the %d maps of the job had ended (%s = %s).", done, j.maps, slowstart, j.conf.String(slowstart, p.Default))
+	return text + fmt.Sprintf(", when the JobTracker knew that %d of the %d maps of the job had ended (%s = %s).", done, j.maps, slowstart, x.settings(j).String(slowstart, p.Default))
 }
 
 // submitted says when the job was submitted and initialised.
@@ -234,7 +291,10 @@ func (x *explainer) silent(a *attempt) (slotSeconds float64, text string) {
 // waited says whether slots were free while the task waited, and which attempt
 // held the slot before.
 func (x *explainer) waited(a *attempt) string {
-	if !workload.Known(a.runnable) || a.start <= a.runnable {
+	switch {
+	case !workload.Known(a.runnable):
+		return ""
+	case a.start <= a.runnable:
 		return "It started as soon as it could."
 	}
 	wait := (a.start - a.runnable).Seconds()

@@ -12,30 +12,41 @@ import (
 )
 
 // lever is a key of the schema that can be moved: its name, the parts of a job's
-// time that it acts on, and its values. A repair ranks above a key that was set to
-// another value than Hadoop's default, and this above one that has the default.
+// time that it acts on, and its values.
 type lever struct {
-	key    string
-	acts   string
-	about  string
-	node   string // of a repair
-	weight float64
-	to     []*Change // values to try: the default, the peers', no limit
-
-	step       func(steps int) *Change // a value some steps above or below; nil: none
-	stepWeight float64                 // of a step; 0: that of a key with its default
+	key   string
+	acts  string
+	about string
+	node  string                       // of a repair
+	to    []*Change                    // values to try: the default, the peers', no limit
+	step  func(steps int) *Change      // a value some steps above or below; nil: none
+	times func(factor float64) *Change // of a key that is multiplied
 }
 
-// The weights of the gains in the ranking.
+// The weights of the gains in the ranking: how much more likely it is that a value is
+// the cause if it is unusual. Faster or more hardware nearly always gains something, and
+// so does the best of many values of a setting.
 const (
-	weightRepair  = 3
-	weightLimit   = 1    // a limit
-	weightCost    = 0.3  // a fixed cost, which no setting changes
-	weightSet     = 0.5  // a key that is set to other than its default
-	weightRate    = 0.5  // faster interfaces
-	weightSize    = 0.3  // more slots, which need memory, or more disks
-	weightDefault = 0.25 // a key that has its default
+	weightRepair  = 3    // a node unlike its peers
+	weightUnusual = 1    // a limit, or a value outside its usual range
+	weightSet     = 0.5  // a key that is set to other than its default, or that a rule names
+	weightUsual   = 0.25 // any other
+	weightBought  = 0.1  // more or faster hardware than usual
 )
+
+// weigh sets the weight of a change.
+func (c *Change) weigh(weight float64) *Change {
+	c.weight = weight
+	return c
+}
+
+// unusual is the weight of a change of a value that is unusual or not.
+func unusual(is bool) float64 {
+	if is {
+		return weightUnusual
+	}
+	return weightUsual
+}
 
 // parts are the accounts of the ledger in which a part of a job's time is, and the
 // kinds of devices. Time for which a slot was held by others has the parts of their
@@ -192,7 +203,8 @@ func setProperty(key, value string) *Change {
 	})
 }
 
-// propertyLever moves a Hadoop property to its default, and up and down.
+// propertyLever moves a Hadoop property to its default, and up and down within its
+// usual range, or towards it.
 func propertyLever(q *model.WhatIf, p workload.Property) lever {
 	def, _ := (workload.Conf{}).For(q.Cluster.Hadoop).For(q.Scheduler.Name).Lookup(p.Key)
 	if def == "" {
@@ -204,28 +216,29 @@ func propertyLever(q *model.WhatIf, p workload.Property) lever {
 			value = v
 		}
 	}
-	l := lever{key: p.Key, acts: p.Acts, about: p.About, weight: weightDefault}
+	l := lever{key: p.Key, acts: p.Acts, about: p.About}
+	off := p.Unusual(value, def)
 	if value != def && def != "" {
-		l.weight = weightSet
-		l.to = append(l.to, setProperty(p.Key, def))
+		l.to = append(l.to, setProperty(p.Key, def).weigh(max(weightSet, unusual(off != 0))))
 	}
 	switch {
 	case p.Key == "mapred.output.compress": // who reads the output decides
 	case strings.HasSuffix(p.Key, ".codec"):
-		l.to = append(l.to, setProperty(p.Key, fastCodec))
+		l.to = append(l.to, setProperty(p.Key, fastCodec).weigh(weightUsual))
 	case strings.HasSuffix(p.Key, "java.opts"):
 		heap := workload.HeapMB(value)
 		if value != "" && heap > 0 {
 			l.step = func(steps int) *Change {
-				return setProperty(p.Key, fmt.Sprintf("-Xmx%dm", int64(float64(heap)*math.Pow(2, float64(steps)))))
+				return setProperty(p.Key, fmt.Sprintf("-Xmx%dm", int64(float64(heap)*math.Pow(2, float64(steps))))).weigh(weightUsual)
 			}
 		}
 	default:
 		l.step = func(steps int) *Change {
-			if next, ok := p.Step(value, steps); ok && (steps > 0 || p.Key != "dfs.replication") { // replicas keep data safe
-				return setProperty(p.Key, next)
+			next, ok := p.Step(value, steps)
+			if !ok || steps < 0 && p.Key == "dfs.replication" { // replicas keep data safe
+				return nil
 			}
-			return nil
+			return setProperty(p.Key, next).weigh(unusual(off*steps < 0))
 		}
 	}
 	return l
@@ -276,9 +289,10 @@ func unlikePeers(q *model.WhatIf) []lever {
 				names, which = append(names, c.Nodes[n].Name), append(which, n)
 			}
 		}
-		l := lever{key: "node " + names[0], acts: "launch start read map sort shuffle write lost", about: "nodes unlike their peers", node: names[0], weight: weightRepair}
+		l := lever{key: "node " + names[0], acts: "launch start read map sort shuffle write lost", about: "nodes unlike their peers", node: names[0]}
+		weight := float64(weightRepair)
 		if 4*len(names) > len(nodes) { // another kind of node, and no fault
-			l.weight = weightSize
+			weight = weightUsual
 		}
 		text := strings.Join(names[:min(3, len(names))], ", ")
 		if more := len(names) - 3; more > 0 {
@@ -296,7 +310,7 @@ func unlikePeers(q *model.WhatIf) []lever {
 				q.Cluster.Loads = slices.DeleteFunc(q.Cluster.Loads, func(l model.Load) bool { return l.Node == n })
 			}
 			return nil
-		})}
+		}).weigh(weight)}
 		list = append(list, l)
 	}
 	return list
@@ -307,8 +321,8 @@ func unlikePeers(q *model.WhatIf) []lever {
 func limitsOf(q *model.WhatIf) []lever {
 	var list []lever
 	add := func(key, about, text string, edit func(q *model.WhatIf)) {
-		list = append(list, lever{key: key, acts: "launch", about: about, weight: weightLimit, to: []*Change{
-			edited(key, text, func(q *model.WhatIf) error { edit(q); return nil }),
+		list = append(list, lever{key: key, acts: "launch", about: about, to: []*Change{
+			edited(key, text, func(q *model.WhatIf) error { edit(q); return nil }).weigh(weightUnusual),
 		}})
 	}
 	for i := range q.Scheduler.Pools {
@@ -344,10 +358,10 @@ func limitsOf(q *model.WhatIf) []lever {
 			add("scheduler."+key, "limit of the scheduler", "no "+key, func(q *model.WhatIf) { q.Scheduler.Conf = q.Scheduler.Conf.Without(key) })
 		}
 	}
-	other := lever{key: "scheduler.name", acts: "launch", about: "order of jobs and tasks", weight: weightDefault}
+	other := lever{key: "scheduler.name", acts: "launch", about: "order of jobs and tasks"}
 	for _, name := range []string{"fifo", "fair1", "fair2", "capacity"} {
 		if name != q.Scheduler.Name {
-			other.to = append(other.to, edited(other.key, "scheduler "+name, func(q *model.WhatIf) error { q.Scheduler.Name = name; return nil }))
+			other.to = append(other.to, edited(other.key, "scheduler "+name, func(q *model.WhatIf) error { q.Scheduler.Name = name; return nil }).weigh(weightUsual))
 		}
 	}
 	return append(list, other)
@@ -356,21 +370,27 @@ func limitsOf(q *model.WhatIf) []lever {
 // leastBeat is the shortest interval of heartbeats that is tried.
 const leastBeat = 100 * time.Millisecond
 
-// sizes lists the keys of the cluster: the heartbeat, fixed costs, slots, uplinks.
+// sizes lists the keys of the cluster: the heartbeat, fixed costs, slots, devices, and
+// the sizes of tasks.
 func sizes(q *model.WhatIf) []lever {
 	c := &q.Cluster
-	beat := lever{key: "cluster.heartbeat", acts: "launch start", about: "interval of heartbeats", weight: weightDefault}
-	if c.Heartbeat > 0 {
-		beat.weight = weightSet
-		beat.to = []*Change{edited(beat.key, "heartbeat of the release", func(q *model.WhatIf) error { q.Cluster.Heartbeat, q.Cluster.Phases = 0, nil; return nil })}
+	beat := lever{key: "cluster.heartbeat", acts: "launch start", about: "interval of heartbeats"}
+	every := func(text string, d time.Duration, weight float64) *Change {
+		return edited(beat.key, text, func(q *model.WhatIf) error { q.Cluster.Heartbeat, q.Cluster.Phases = d, nil; return nil }).weigh(weight)
 	}
-	if usual := heartbeatOf(q); usual > 0 {
+	usual := heartbeatOf(q)
+	if c.Heartbeat > 0 {
+		unset := *q
+		unset.Cluster.Heartbeat = 0
+		beat.to = []*Change{every("heartbeat of the release", 0, max(weightSet, unusual(usual > heartbeatOf(&unset))))}
+	}
+	if usual > 0 {
 		beat.step = func(steps int) *Change {
 			next := time.Duration(float64(usual) * math.Pow(4, float64(steps))).Round(time.Millisecond)
 			if next < leastBeat {
 				return nil
 			}
-			return edited(beat.key, fmt.Sprintf("heartbeat of %v", next), func(q *model.WhatIf) error { q.Cluster.Heartbeat, q.Cluster.Phases = next, nil; return nil })
+			return every(fmt.Sprintf("heartbeat of %v", next), next, weightUsual)
 		}
 	}
 	list := []lever{beat}
@@ -383,105 +403,140 @@ func sizes(q *model.WhatIf) []lever {
 		{"cleanup", "start", 700 * time.Millisecond, func(c *model.Costs) *time.Duration { return &c.Cleanup }}, {"commit", "start write launch", 200 * time.Millisecond, func(c *model.Costs) *time.Duration { return &c.Commit }},
 		{"task_cleanup", "lost", 500 * time.Millisecond, func(c *model.Costs) *time.Duration { return &c.TaskCleanup }},
 	} {
-		if *cost.of(&c.Costs) > 2*cost.most {
+		const often = 2 // times what a healthy cluster needs, as machines differ
+		if *cost.of(&c.Costs) > often*cost.most {
 			key := "cluster.costs." + cost.key
-			list = append(list, lever{key: key, acts: cost.acts, about: "fixed cost of tasks or jobs", weight: weightCost, to: []*Change{
-				edited(key, fmt.Sprintf("%s of %v", key, cost.most), func(q *model.WhatIf) error { *cost.of(&q.Cluster.Costs) = cost.most; return nil }),
+			list = append(list, lever{key: key, acts: cost.acts, about: "fixed cost of tasks or jobs", to: []*Change{
+				edited(key, fmt.Sprintf("%s of %v", key, cost.most), func(q *model.WhatIf) error { *cost.of(&q.Cluster.Costs) = cost.most; return nil }).weigh(weightUnusual),
 			}})
 		}
 	}
-	for kind, of := range []func(*model.Node) *int{func(n *model.Node) *int { return &n.MapSlots }, func(n *model.Node) *int { return &n.ReduceSlots }} {
-		kind := workload.Kind(kind)
-		key := fmt.Sprintf("cluster.%s_slots", kind)
-		list = append(list, lever{key: key, acts: "launch map", about: fmt.Sprintf("number of %s slots", kind), stepWeight: weightSize, step: func(steps int) *Change {
-			factor := math.Pow(2, float64(steps))
-			text := fmt.Sprintf("%g times as many %s slots", factor, kind)
-			return edited(key, text, func(q *model.WhatIf) error {
-				for i := range q.Cluster.Nodes {
-					n := of(&q.Cluster.Nodes[i])
-					if *n > 0 {
-						*n = max(1, int(float64(*n)*factor))
-					}
-				}
-				return nil
-			})
-		}})
+	machine := usualMachine(c)
+	list = append(list, slotsLever(q, workload.Map), slotsLever(q, workload.Reduce))
+	if !math.IsInf(machine.Uplink, 1) && len(c.Machines) > 0 && len(c.Racks) > 1 {
+		list = append(list, lever{key: "network.uplink_mb", acts: "network launch", about: "rate of the links of racks", to: []*Change{fasterNetwork(true).weigh(weightUnusual)}})
 	}
-	if slices.ContainsFunc(c.Machines, func(m model.Machine) bool { return !math.IsInf(m.Uplink, 1) }) && len(c.Racks) > 1 {
-		list = append(list, lever{key: "network.uplink_mb", acts: "network launch", about: "rate of the links of racks", weight: weightLimit, to: []*Change{
-			edited("network.uplink_mb", "rack links without a limit", func(q *model.WhatIf) error {
-				for i := range q.Cluster.Machines {
-					q.Cluster.Machines[i].Uplink = math.Inf(1)
-				}
-				return nil
-			}),
-		}})
+	if len(c.Machines) == 0 {
+		return append(list, reducesLever(), splitsLever(q))
 	}
+	for _, h := range []struct {
+		key, acts, about, text string
+		base                   float64
+		own, described         float64
+		multiply               func(*model.Machine, float64)
+	}{
+		{"network.nic_mb", "network", "rate of network interfaces", "network interfaces %.3g times as fast", 4, machine.NIC, machine.Described.NIC, func(m *model.Machine, by float64) { m.NIC *= by }},
+		{"cluster.disks", "disk", "number of disks", "%.3g times as many disks", 2, float64(len(machine.Disks)), float64(machine.Described.Disks), func(m *model.Machine, by float64) {
+			if len(m.Disks) > 0 {
+				m.Disks = slices.Repeat(m.Disks[:1], int(math.Round(float64(len(m.Disks))*by)))
+			}
+		}},
+	} {
+		better := func(steps int) float64 { return max(0, min(weightBought, float64(steps))) }
+		l := multiplied(h.key, h.acts, h.about, h.text, h.base, better, func(q *model.WhatIf, factor float64) error {
+			for i := range q.Cluster.Machines {
+				h.multiply(&q.Cluster.Machines[i], factor)
+			}
+			return nil
+		})
+		if h.described > h.own && h.own > 0 {
+			as := l.times(h.described / h.own).weigh(weightUnusual)
+			as.Text += ", as those of " + machine.Name
+			l.to = []*Change{as}
+		}
+		list = append(list, l)
+	}
+	return append(list, reducesLever(), splitsLever(q))
+}
+
+// usualMachine is the machine of most nodes, a zero one where there are no machines.
+func usualMachine(c *model.Cluster) (m model.Machine) {
 	if len(c.Machines) > 0 {
-		list = append(list, lever{key: "network.nic_mb", acts: "network", about: "rate of network interfaces", stepWeight: weightRate, step: func(steps int) *Change {
-			if steps < 1 {
-				return nil
-			}
-			factor := math.Pow(4, float64(steps))
-			return edited("network.nic_mb", fmt.Sprintf("network interfaces %g times as fast", factor), func(q *model.WhatIf) error {
-				for i := range q.Cluster.Machines {
-					q.Cluster.Machines[i].NIC *= factor
-				}
-				return nil
-			})
-		}})
-		list = append(list, lever{key: "cluster.disks", acts: "disk", about: "number of disks", stepWeight: weightSize, step: func(steps int) *Change {
-			if steps < 1 {
-				return nil
-			}
-			times := 1 << steps
-			return edited("cluster.disks", fmt.Sprintf("%d times as many disks", times), func(q *model.WhatIf) error {
-				for i := range q.Cluster.Machines {
-					q.Cluster.Machines[i].Disks = slices.Repeat(q.Cluster.Machines[i].Disks, times)
-				}
-				return nil
-			})
-		}})
+		m = c.Machines[c.UsualMachine()]
 	}
-	return append(list, reducesLever(), splitsLever())
+	return m
+}
+
+// slotsLever multiplies the slots of a kind on every node. They are unusually few where
+// a map slot has more than two cores, or a reduce slot more than four.
+func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
+	of := func(n *model.Node) *int { return []*int{&n.MapSlots, &n.ReduceSlots}[kind] }
+	cores := usualMachine(&q.Cluster).Cores
+	few := slices.ContainsFunc(q.Cluster.Nodes, func(n model.Node) bool { return *of(&n) > 0 && *of(&n)*2*(1+int(kind)) < cores })
+	return multiplied(fmt.Sprintf("cluster.%s_slots", kind), "launch map", fmt.Sprintf("number of %s slots", kind), "%.3g times as many "+kind.String()+" slots", 2,
+		func(steps int) float64 { return unusual(few && steps > 0) }, func(q *model.WhatIf, factor float64) error {
+			for i := range q.Cluster.Nodes {
+				if n := of(&q.Cluster.Nodes[i]); *n > 0 {
+					*n = max(1, int(float64(*n)*factor))
+				}
+			}
+			return nil
+		})
+}
+
+// multiplied is a lever that multiplies a key by powers of a base. A weight of 0 says
+// that a step is not tried.
+func multiplied(key, acts, about, text string, base float64, weight func(steps int) float64, edit func(q *model.WhatIf, factor float64) error) lever {
+	l := lever{key: key, acts: acts, about: about}
+	l.times = func(factor float64) *Change {
+		return edited(key, fmt.Sprintf(text, factor), func(q *model.WhatIf) error { return edit(q, factor) })
+	}
+	l.step = func(steps int) *Change {
+		if weight(steps) == 0 {
+			return nil
+		}
+		return l.times(math.Pow(base, float64(steps))).weigh(weight(steps))
+	}
+	return l
 }
 
 // reducesLever multiplies the number of reduces of each job that lists no times of
 // single reduces.
 func reducesLever() lever {
-	const key = "job.reduces"
-	return lever{key: key, acts: "shuffle write launch", about: "number of reduces", step: func(steps int) *Change {
-		factor := math.Pow(2, float64(steps))
-		return edited(key, fmt.Sprintf("%g times as many reduces", factor), func(q *model.WhatIf) error {
-			any := false
-			for i := range q.Jobs {
-				if r := &q.Jobs[i].Reduces; r.Count > 0 && !listsReduces(r) {
-					r.Count, r.Shares, r.Ends, any = max(1, int(float64(r.Count)*factor)), nil, nil, true
-				}
+	return multiplied("job.reduces", "shuffle write launch", "number of reduces", "%.3g times as many reduces", 2, func(int) float64 { return weightUsual }, func(q *model.WhatIf, factor float64) error {
+		any := false
+		for i := range q.Jobs {
+			if r := &q.Jobs[i].Reduces; r.Count > 0 && !listsReduces(r) {
+				r.Count, r.Shares, r.Ends, any = max(1, int(float64(r.Count)*factor)), nil, nil, true
 			}
-			if !any {
-				return inQuestion("the times of reduces are given")
-			}
-			return nil
-		})
-	}}
+		}
+		if !any {
+			return inQuestion("the times of reduces are given")
+		}
+		return nil
+	})
 }
 
-// splitsLever joins splits, and divides them.
-func splitsLever() lever {
-	const key = "dfs.block.size"
-	return lever{key: key, acts: "start map launch sort", about: "size of the splits", stepWeight: weightSet, step: func(steps int) *Change {
-		text, factor, edit := "%d splits combined into one", 2*steps, joinSplits
+// Usual splits, in bytes: blocks of Hadoop have 64 or 128 MiB.
+const (
+	leastSplit = 32 << 20
+	mostSplit  = 256 << 20
+)
+
+// splitsLever joins splits, and divides them, within their usual sizes or towards them.
+func splitsLever(q *model.WhatIf) lever {
+	const key, base = "dfs.block.size", 4
+	bytes, maps := int64(0), int64(0)
+	for i := range q.Jobs {
+		bytes, maps = bytes+q.Jobs[i].Maps.InputBytes, maps+int64(q.Jobs[i].Maps.Count)
+	}
+	size := float64(bytes) / float64(max(1, maps))
+	return lever{key: key, acts: "start map launch sort", about: "size of the splits", step: func(steps int) *Change {
+		text, n, edit := "%d splits combined into one", int(math.Pow(base, math.Abs(float64(steps)))), joinSplits
+		changed, towards := size*float64(n), size < leastSplit
 		if steps < 0 {
-			text, factor, edit = "%d splits in place of each", -2*steps, divideSplits
+			text, edit, changed, towards = "%d splits in place of each", divideSplits, size/float64(n), size > mostSplit
 		}
-		return edited(key, fmt.Sprintf(text, 1<<factor), func(q *model.WhatIf) error {
+		if bytes > 0 && !towards && (changed < leastSplit || changed > mostSplit) {
+			return nil
+		}
+		return edited(key, fmt.Sprintf(text, n), func(q *model.WhatIf) error {
 			for i := range q.Jobs {
-				if err := edit(&q.Jobs[i], 1<<factor); err != nil {
+				if err := edit(&q.Jobs[i], n); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
+		}).weigh(unusual(bytes > 0 && towards))
 	}}
 }

@@ -286,9 +286,10 @@ func TestRemoteReads(t *testing.T) {
 	}
 }
 
-// Added slots rank below shared slots only where the slots are as many as the cores.
+// Added slots rank below shared slots only where the slots are as many as the cores, and
+// first where they are few.
 func TestSlotsAndCores(t *testing.T) {
-	for cores, want := range map[int]float64{8: 0.3, 4: 0.18, 2: 0.18} {
+	for cores, want := range map[int]float64{16: 1, 8: 0.25, 4: 0.18, 2: 0.18} {
 		p := newTestRun()
 		p.question = &model.WhatIf{Cluster: model.Cluster{
 			Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10), Machines: []model.Machine{{Cores: cores}},

@@ -22,11 +22,15 @@ type screened struct {
 	lever  *lever
 	change *Change
 	gain   float64 // of the mean job
-	weight float64
 }
 
 // score is that by which the changes of a lever compare.
-func (s *screened) score() float64 { return s.gain * s.weight }
+func (s *screened) score() float64 {
+	if s.change == nil {
+		return 0
+	}
+	return s.gain * s.change.weight
+}
 
 // propose lets each account that has its part of the time of all jobs propose the
 // keys that act on it. Each key is tried with one seed at its default and in both
@@ -51,7 +55,7 @@ func (v *verifier) propose(d *Diagnosis) []Finding {
 			continue
 		}
 		f := s.lever.finding(accounts, d, s.change)
-		f.Receipt, f.weight = t.receipt, s.weight
+		f.Receipt = t.receipt
 		found = append(found, f)
 	}
 	return found
@@ -63,7 +67,7 @@ func (l *lever) finding(accounts *uses, d *Diagnosis, change *Change) Finding {
 	f := Finding{
 		Job: meanJob, Rule: keyRule, Basis: "O", Cause: l.about, Node: l.node, Account: unknownTime, Ledger: accounts.of[account],
 		Evidence: fmt.Sprintf("%s has %s of the time of the jobs, and %s acts on it", account, percent(part), l.key),
-		Change:   change, Receipt: Receipt{Outcome: Untested}, weight: l.weight,
+		Change:   change, Receipt: Receipt{Outcome: Untested}, weight: change.weight,
 	}
 	if a := slices.Index(accountNames[:], account); a >= 0 {
 		f.Account = Account(a)
@@ -80,7 +84,7 @@ func (l *lever) finding(accounts *uses, d *Diagnosis, change *Change) Finding {
 func (e *evidence) suspect(d *Diagnosis) {
 	accounts := usesOf(d.Jobs)
 	for _, l := range levers(e.question) {
-		if _, part := accounts.largest(&l); part < leastPart || l.weight < weightLimit || len(l.to) == 0 {
+		if _, part := accounts.largest(&l); part < leastPart || len(l.to) == 0 || l.to[0].weight < weightUnusual {
 			continue
 		}
 		f := l.finding(accounts, d, l.to[0])
@@ -98,21 +102,21 @@ func (v *verifier) search(list []lever) []screened {
 	for round := 1; round <= furthest; round++ {
 		var tries []screened
 		var of, steps []int
-		add := func(i, step int, c *Change, weight float64) {
+		add := func(i, step int, c *Change) {
 			if c != nil {
-				tries, of, steps = append(tries, screened{&list[i], c, 0, weight}), append(of, i), append(steps, step)
+				tries, of, steps = append(tries, screened{&list[i], c, 0}), append(of, i), append(steps, step)
 			}
 		}
 		for i := range list {
 			l := &list[i]
 			if round == 1 {
 				for _, c := range l.to {
-					add(i, 0, c, l.weight)
+					add(i, 0, c)
 				}
 			}
 			for _, sign := range []int{1, -1} {
 				if l.step != nil && (round == 1 || direction[i] == sign) {
-					add(i, sign, l.step(sign*round), cmp.Or(l.stepWeight, weightDefault))
+					add(i, sign, l.step(sign*round))
 				}
 			}
 		}
@@ -124,7 +128,7 @@ func (v *verifier) search(list []lever) []screened {
 			if tries[k].gain > most[i]+clearly || best[i].change == nil && tries[k].gain > 0 {
 				most[i], direction[i] = tries[k].gain, steps[k]
 			}
-			if best[i].change == nil && tries[k].gain > 0 || tries[k].score() > best[i].score()+clearly*tries[k].weight {
+			if best[i].change == nil && tries[k].gain > 0 || tries[k].score() > best[i].score()+clearly*tries[k].change.weight {
 				best[i] = tries[k]
 			}
 		}
@@ -150,7 +154,7 @@ func (v *verifier) screen(tries []screened) {
 	for i := range tries {
 		s := &tries[i]
 		s.gain = math.Inf(-1)
-		changed, err := s.change.Edit(v.base)
+		changed, err := v.edit(s.change)
 		if err != nil || changed.Tasks() > mostTasks*v.base.Tasks() || !v.spend(&changed, 1) {
 			continue
 		}

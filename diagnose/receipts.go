@@ -86,12 +86,13 @@ var errBudget = errors.New(noTimeLeft)
 // verifier runs a question with several seeds and keeps the runs of the base.
 type verifier struct {
 	Verification
-	ctx   context.Context
-	base  model.WhatIf
-	bases []map[string]time.Duration // by seed: times of jobs
-	about string                     // job whose gain ranks changes: the one that was asked for, else the mean one
-	least float64                    // smallest useful gain
-	spent int64                      // of the budget
+	ctx      context.Context
+	base     model.WhatIf
+	recorded bool                       // the base has times of tasks that hold for its slots and tasks only
+	bases    []map[string]time.Duration // by seed: times of jobs
+	about    string                     // job whose gain ranks changes: the one that was asked for, else the mean one
+	least    float64                    // smallest useful gain
+	spent    int64                      // of the budget
 
 	known map[string][]map[string]time.Duration // runs of changes of the cluster, by their text
 }
@@ -166,6 +167,23 @@ func (v *verifier) test(change *Change, job string, device bool) Receipt {
 	return t.receipt
 }
 
+// edit changes the base. Tasks with recorded times would share other cores and disks in
+// other slots, and do other work where there are more or fewer of them.
+func (v *verifier) edit(change *Change) (model.WhatIf, error) {
+	q, err := change.Edit(v.base)
+	if err != nil || !v.recorded {
+		return q, err
+	}
+	same := q.Tasks() == v.base.Tasks() && q.Cluster.SharedSlots == v.base.Cluster.SharedSlots
+	for i, n := range v.base.Cluster.Nodes {
+		same = same && n.MapSlots == q.Cluster.Nodes[i].MapSlots && n.ReduceSlots == q.Cluster.Nodes[i].ReduceSlots
+	}
+	if !same {
+		return q, errors.New("recorded times of tasks hold for the recorded slots and tasks only: want a machine that slotwave platform calibrate makes")
+	}
+	return q, nil
+}
+
 // begin tests a change with the least number of pairs.
 func (v *verifier) begin(change *Change, job string, device bool) *trial {
 	t := &trial{job: job, device: device}
@@ -179,7 +197,7 @@ func (v *verifier) begin(change *Change, job string, device bool) *trial {
 		t.receipt = Receipt{Outcome: Untested, Note: "no change to the scenario can test it"}
 		return t
 	}
-	changed, err := change.Edit(v.base)
+	changed, err := v.edit(change)
 	same := asItIs("")
 	switch {
 	case v.Measured == nil && errors.As(err, &same):

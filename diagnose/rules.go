@@ -48,7 +48,7 @@ type rule struct {
 	change   string
 	advice   string  // condition of the published rules
 	onNode   bool    // the cause is on the node of the critical tasks
-	weight   float64 // of a gain when findings are ranked; 0: 1. Repairs rank above settings, and these above more slots
+	weight   float64 // of a gain when findings are ranked; 0: that of its change, or of a key that is set
 	fires    func(f *facts, t *Thresholds) bool
 	find     func(s *scene, r *rule) []hit
 }
@@ -71,7 +71,6 @@ type hit struct {
 	saves        float64 // estimate in seconds of the job, used only to order the findings
 	change       *Change
 	others       []*Change // tested in this order while the change before gains nothing
-	weight       float64   // of the gain in the ranking; 0: that of the rule
 }
 
 // The two rules that pull mapred.reduce.slowstart.completed.maps in opposite

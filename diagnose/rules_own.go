@@ -76,7 +76,7 @@ func (s *scene) launchMore(reason model.Reason) []*Change {
 }
 
 var ruleR16 = rule{
-	id: "R16", basis: "O", weight: 3, cause: "slow device",
+	id: "R16", basis: "O", weight: weightRepair, cause: "slow device",
 	evidence: "own work per busy second, or times of tasks, compared with the peers", change: "nominal speed",
 	find: func(s *scene, _ *rule) []hit {
 		hits := s.addSlowNodes(s.slowDevices())
@@ -387,7 +387,7 @@ func (st *stage) slowPart(node string, factor float64) (device, evidence string)
 }
 
 var ruleR17 = rule{
-	id: "R17", basis: "O", weight: 3, cause: "foreign load",
+	id: "R17", basis: "O", weight: weightRepair, cause: "foreign load",
 	evidence: "time of a device that is not Hadoop's", change: "no foreign load",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
@@ -418,7 +418,7 @@ var ruleR17 = rule{
 }
 
 var ruleR18 = rule{
-	id: "R18", basis: "O", weight: 3, cause: "node stood still",
+	id: "R18", basis: "O", weight: weightRepair, cause: "node stood still",
 	evidence: "no begin, end or sample for more than ten times the usual gap", change: "no standstill",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
@@ -611,7 +611,7 @@ func longer(tasks, peers []float64) float64 {
 }
 
 var ruleR23 = rule{
-	id: "R23", basis: "O", weight: 3, cause: "lost attempts",
+	id: "R23", basis: "O", weight: weightRepair, cause: "lost attempts",
 	evidence: "slot time of attempts that failed, or were lost with their node", change: "no failures",
 	find: func(s *scene, _ *rule) []hit {
 		lost, whole := 0.0, 0.0
@@ -715,7 +715,7 @@ var ruleR24 = rule{
 }
 
 var ruleR25 = rule{
-	id: "R25", basis: "O", cause: "data skew",
+	id: "R25", basis: "O", weight: weightUnusual, cause: "data skew",
 	evidence: "bytes of the largest reduce against the median", change: "even partitions, or more reduces",
 	find: func(s *scene, _ *rule) []hit {
 		st := s.stages[workload.Reduce]
@@ -752,7 +752,7 @@ var ruleR25 = rule{
 }
 
 var ruleR26 = rule{
-	id: "R26", basis: "O", cause: "too few slots", weight: 0.3,
+	id: "R26", basis: "O", cause: "too few slots",
 	evidence: "processors and disks are idle while tasks wait for slots", change: "more slots",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
@@ -778,12 +778,13 @@ var ruleR26 = rule{
 			}
 			const aim, most = 0.8, 8 // busy share to reach, and factor
 			factor := int(min(most, max(2, aim/busy)))
-			weight := 0.0
+			more := slotsLever(s.q, workload.Kind(kind))
+			change := more.times(float64(factor)).weigh(more.step(1).weight)
 			if s.slots[kind] >= s.cores() { // shared slots may do as well, and need no more memory
-				weight = 0.18
+				change.weigh(0.18)
 			}
 			hits = append(hits, hit{
-				weight: weight, value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: moreSlots(workload.Kind(kind), factor),
+				value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: change,
 				evidence: fmt.Sprintf("%s wait for %d slots while no device is more busy than %s with %s", workload.Counted(len(st.rows), st.kind.String(), st.kind.String()+"s"), s.slots[kind], device, percent(busy)),
 			})
 		}

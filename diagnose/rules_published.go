@@ -43,7 +43,7 @@ func (st *stage) gains() float64 {
 }
 
 var ruleR01 = rule{
-	id: "R01", basis: "P", onNode: true, weight: 3, cause: "slow CPU", advice: "check-cpu-config",
+	id: "R01", basis: "P", onNode: true, weight: weightRepair, cause: "slow CPU", advice: "check-cpu-config",
 	evidence: "critical tasks on one node whose CPU is full and whose disks are not", change: "CPU at the nominal speed",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.SameNode && f.CPUNode >= t.CPUStarved && f.IONodeRatio < t.IOLow
@@ -59,7 +59,7 @@ var ruleR01 = rule{
 }
 
 var ruleR02 = rule{
-	id: "R02", basis: "P", onNode: true, weight: 3, cause: "foreign disk load", advice: "check-external-disk-load",
+	id: "R02", basis: "P", onNode: true, weight: weightRepair, cause: "foreign disk load", advice: "check-external-disk-load",
 	evidence: "critical tasks on one node whose disks carry more than the job's bytes", change: "no foreign load",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.SameNode && f.DiskNodeRatio > t.DiskHigh && f.DiskJobShare < t.DiskForeign
@@ -367,7 +367,7 @@ var ruleR07 = rule{
 }
 
 var ruleR08 = rule{
-	id: "R08", basis: "P", cause: "uneven input", advice: "rebalance-partitions",
+	id: "R08", basis: "P", weight: weightUnusual, cause: "uneven input", advice: "rebalance-partitions",
 	evidence: "critical tasks on several nodes that read more than the others", change: "even partitions",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.Critical > 0 && !f.SameNode && f.InputRatio > t.InputSkew
@@ -389,7 +389,7 @@ func findUneven(s *scene, r *rule) []hit {
 }
 
 var ruleR09 = rule{
-	id: "R09", basis: "P", onNode: true, cause: "node configuration", advice: "check-node-config",
+	id: "R09", basis: "P", onNode: true, weight: weightUnusual, cause: "node configuration", advice: "check-node-config",
 	evidence: "critical tasks on one node without more input, CPU or disk load than the others", change: "the node configured like its peers",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.SameNode && f.InputRatio <= t.InputSkew && f.CPUNode < t.CPUStarved && f.DiskNodeRatio <= t.DiskHigh
@@ -405,7 +405,7 @@ var ruleR09 = rule{
 }
 
 var ruleR10 = rule{
-	id: "R10", basis: "P", onNode: true, cause: "uneven input on one node", advice: "rebalance-partitions-or-slots",
+	id: "R10", basis: "P", onNode: true, weight: weightUnusual, cause: "uneven input on one node", advice: "rebalance-partitions-or-slots",
 	evidence: "critical tasks on one node that read more than the others", change: "even partitions",
 	fires: func(f *facts, t *Thresholds) bool { return f.SameNode && f.InputRatio > t.InputSkew },
 	find:  findUneven,
@@ -469,7 +469,7 @@ var ruleR12 = rule{
 }
 
 var ruleR13 = rule{
-	id: "R13", basis: "P", weight: 3, cause: "slow network adapter", advice: "check-network-adapter",
+	id: "R13", basis: "P", weight: weightRepair, cause: "slow network adapter", advice: "check-network-adapter",
 	evidence: "no critical task, a node with a slow network", change: "network at the nominal speed",
 	fires: func(f *facts, _ *Thresholds) bool { return f.Critical == 0 && f.NetSlowNodes > 0 },
 	find: func(s *scene, r *rule) []hit {

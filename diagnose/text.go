@@ -34,8 +34,12 @@ func (d *Diagnosis) Text(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "%-4s %-24s %-20s %-12s %s\n", f.Rule, cut(f.Cause, 24), cut(f.where(), 20), f.gain(), f.Receipt.Outcome)
 		evidence := f.Evidence
-		if len(d.Jobs) > 1 && f.Job != meanJob {
-			evidence = "job " + f.Job + ": " + evidence
+		switch {
+		case len(d.Jobs) == 1:
+		case f.Job == meanJob:
+			evidence = "gain of the mean job: " + evidence
+		default:
+			evidence = "gain of job " + f.Job + ": " + evidence
 		}
 		line(&b, 5, evidence)
 		if f.Change != nil {
@@ -49,10 +53,13 @@ func (d *Diagnosis) Text(w io.Writer) error {
 		}
 	}
 	if len(d.Findings) > 1 {
-		line(&b, 0, "Order: confirmed findings by gain, where repairs count three times, and settings that have their default a quarter; then untested ones by the time that they may save; then withdrawn ones.")
+		line(&b, 0, fmt.Sprintf("Order: confirmed findings by the gain of the mean job times %d for repairs of nodes, %d for limits and values outside their usual range, %.1f for other keys that are set or that a rule names, %.2g for the rest and %.1f for new hardware; then untested ones by the time that they may save; then withdrawn ones.", weightRepair, weightUnusual, weightSet, weightUsual, weightBought))
 	}
 	if t := d.Together; t != nil && t.Pairs > 0 {
 		fmt.Fprintf(&b, "all confirmed changes together: %.1f %% ± %.1f\n", 100*t.Gain, 50*(t.High-t.Low))
+		if best := d.mostConfirmed(); best != nil && best.Receipt.ranked > t.ranked {
+			line(&b, 0, fmt.Sprintf("This is less than %q alone, which saves %.1f %%: some of the changes act on the same time, and some fit only the run as it was. Make the first change and diagnose the new run.", best.Change.Text, 100*best.Receipt.ranked))
+		}
 	}
 	for i, j := range d.Jobs {
 		if i == shownJobs {
@@ -81,7 +88,17 @@ func (d *Diagnosis) Text(w io.Writer) error {
 	return err
 }
 
-// conclusion returns the first sentence.
+// mostConfirmed is the confirmed finding that gains most, nil if there is none.
+func (d *Diagnosis) mostConfirmed() (best *Finding) {
+	for i := range d.Findings {
+		if f := &d.Findings[i]; f.Receipt.Outcome == Confirmed && (best == nil || f.Receipt.ranked > best.Receipt.ranked) {
+			best = f
+		}
+	}
+	return best
+}
+
+// Conclusion returns the first sentence.
 func (d *Diagnosis) Conclusion() string {
 	confirmed, untested, tested, late := 0, 0, 0, 0
 	for _, f := range d.Findings {

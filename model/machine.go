@@ -16,7 +16,8 @@ import (
 type Machine struct {
 	Name, Title string
 	Source      []string
-	Assumed     []string // values that the source does not state, as KEY: the assumed value
+	Assumed     []string  // values that the source does not state, as KEY: the assumed value
+	Described   Described // by the platform, where a scenario may set others; zero: unknown
 
 	Cores  int
 	SMT    []float64 // throughput of a core with 1, 2, ... threads, relative to one thread; nil: one thread per core
@@ -46,6 +47,12 @@ type Machine struct {
 	// the costs of reading, writing and copying; empty: in none. What another codec
 	// would cost cannot be told from such costs.
 	MeasuredWith [2]string
+}
+
+// Described is what a platform states of its machines, whatever a scenario sets.
+type Described struct {
+	Disks int
+	NIC   float64
 }
 
 // Disk is one device, with the rates of a single stream, bytes/s.

@@ -7,21 +7,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// QuestionOf returns the question of a run of a result, if its inputs have not
+// RunOf returns a run of a result as its scenario describes it, if its inputs have not
 // changed.
-func QuestionOf(folder string) (*model.WhatIf, error) {
+func RunOf(folder string) (*scenarios.Run, error) {
 	s, run, err := studyOf(folder, Options{})
 	if err != nil {
 		return nil, err
 	}
-	return &s.Scenario.Runs[run].Question, nil
+	return &s.Scenario.Runs[run], nil
 }
 
 // studyOf opens the scenario of a result with the settings and the seed of its

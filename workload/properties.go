@@ -289,35 +289,65 @@ func (p Property) Form() (form string, least, most float64) {
 	return form, least, most
 }
 
-// Step returns the value some steps above or below another: a factor of 4 for a
-// number, three quarters of the way to 1 or to 0 for a fraction, the other value of
-// a switch. It reports false where there is none.
+// Unusual reports whether a value lies below (-1) or above (1) the usual range of the
+// property: that in which it is tuned, or else a step around a default; 0: within it.
+func (p Property) Unusual(value, def string) int {
+	v, _, err1 := p.parse(value)
+	d, _, err2 := p.parse(def)
+	if err1 != nil || err2 != nil {
+		return 0
+	}
+	least, most := p.moved(d, -1), p.moved(d, 1)
+	if p.Tuned != nil {
+		least, most = p.Tuned[0], p.Tuned[1]
+	}
+	switch {
+	case v < min(least, most):
+		return -1
+	case v > max(least, most):
+		return 1
+	}
+	return 0
+}
+
+// moved is a value some steps above or below another: a factor of 4 for a number, three
+// quarters of the way to 1 or to 0 for a fraction, the other value of a switch.
+func (p Property) moved(v float64, steps int) float64 {
+	left := math.Pow(4, -math.Abs(float64(steps)))
+	switch {
+	case p.kind == truth:
+		return 1 - v
+	case p.kind == fraction && steps > 0:
+		return 1 - (1-v)*left
+	case p.kind == fraction:
+		return v * left
+	}
+	return v * math.Pow(4, float64(steps))
+}
+
+// Step returns the value some steps above or below another, but no farther outside of
+// the range in which the property is tuned. It reports false where there is none.
 func (p Property) Step(value string, steps int) (string, bool) {
 	v, _, err := p.parse(value)
-	if err != nil {
+	if err != nil || p.kind == text || p.kind == truth && steps != 1 {
 		return "", false
 	}
-	left := math.Pow(4, -math.Abs(float64(steps)))
+	to := p.moved(v, steps)
+	if p.Tuned != nil {
+		to = min(max(to, min(v, p.Tuned[0])), max(v, p.Tuned[1]))
+	}
 	next := ""
 	switch p.kind {
 	case truth:
-		next = strconv.FormatBool(v == 0)
-		if steps != 1 {
-			return "", false
-		}
+		next = strconv.FormatBool(to != 0)
 	case fraction:
-		if steps > 0 {
-			v = 1 - (1-v)*left
-		} else {
-			v *= left
-		}
-		next = strconv.FormatFloat(v, 'g', 2, 64)
+		next = strconv.FormatFloat(to, 'g', 2, 64)
 	case whole, size:
-		next = strconv.FormatInt(int64(math.Round(v*math.Pow(4, float64(steps)))), 10)
+		next = strconv.FormatInt(int64(math.Round(to)), 10)
 	case number:
-		next = strconv.FormatFloat(v*math.Pow(4, float64(steps)), 'g', 3, 64)
+		next = strconv.FormatFloat(to, 'g', 3, 64)
 	}
-	return next, p.kind != text && next != strings.TrimSpace(value) && p.Check(next) == nil
+	return next, next != strings.TrimSpace(value) && p.Check(next) == nil
 }
 
 // Range is what the property may be set to, in words.

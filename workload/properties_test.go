@@ -218,14 +218,14 @@ func TestPropertiesDocumented(t *testing.T) {
 	}
 }
 
-// Steps stay within the range of a property.
+// Steps stay within the range of a property, and do not leave the usual one.
 func TestPropertySteps(t *testing.T) {
 	for _, c := range []struct {
 		key, value string
 		steps      int
 		want       string // empty: none
 	}{
-		{"io.sort.mb", "100", 1, "400"}, {"io.sort.mb", "100", -1, "25"}, {"io.sort.mb", "1000", 1, ""}, {"io.sort.mb", "1", -1, ""},
+		{"io.sort.mb", "100", 1, "400"}, {"io.sort.mb", "100", -1, "50"}, {"io.sort.mb", "1000", 1, "2047"}, {"io.sort.mb", "2047", 1, ""}, {"io.sort.mb", "1", -1, ""}, {"io.sort.mb", "4", 1, "16"},
 		{"mapred.reduce.slowstart.completed.maps", "0.5", 1, "0.88"}, {"mapred.reduce.slowstart.completed.maps", "0.4", -1, "0.1"},
 		{"mapred.compress.map.output", "true", 1, "false"}, {"mapred.compress.map.output", "true", -1, ""},
 		{"mapreduce.jobtracker.heartbeats.scaling.factor", "1.0", 1, "4"}, {"mapred.child.java.opts", "-Xmx1g", 1, ""},
@@ -233,6 +233,18 @@ func TestPropertySteps(t *testing.T) {
 		p, _ := FindProperty(c.key)
 		if got, ok := p.Step(c.value, c.steps); ok != (c.want != "") || ok && got != c.want {
 			t.Errorf("%s = %s, %d steps: %q, %v, want %q", c.key, c.value, c.steps, got, ok, c.want)
+		}
+	}
+	for _, c := range []struct {
+		key, value string
+		want       int
+	}{
+		{"io.sort.mb", "4", -1}, {"io.sort.mb", "160", 0}, {"mapred.compress.map.output", "true", 0}, {"mapred.fairscheduler.update.interval", "2000", 0},
+		{"mapred.fairscheduler.update.interval", "2001", 1}, {"mapreduce.tasktracker.outofband.heartbeat", "true", 0}, {"mapred.child.java.opts", "-Xmx9g", 0},
+	} {
+		p, _ := FindProperty(c.key)
+		if got := p.Unusual(c.value, p.Default); got != c.want {
+			t.Errorf("%s = %s is unusual: %d, want %d", c.key, c.value, got, c.want)
 		}
 	}
 }

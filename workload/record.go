@@ -70,6 +70,7 @@ type stillHost struct {
 	Host     string
 	From, To time.Duration
 	Usual    time.Duration // median gap between instants at which something began or ended there
+	few      bool          // elsewhere began and ended few attempts meanwhile
 }
 
 // held reports whether an attempt ran on the host while that stood still.
@@ -78,8 +79,9 @@ func (s *stillHost) held(a *Attempt) bool {
 }
 
 // A host stands still if the gap is stillGaps times its usual one and stillTasks
-// times the median time of a task, and each other host begins or ends stillTurns
-// attempts in it on average. If begins and ends were random, one gap in 20,000 would be that quiet;
+// times the median time of a task, and attempts that it held or began late confirm it.
+// Unless some began late, each other host has to begin or end stillTurns attempts in the
+// gap on average. If begins and ends were random, one gap in 20,000 would be that quiet;
 // but the slots of a host that are filled at once are also freed at once.
 const (
 	stillGaps  = 10
@@ -137,8 +139,8 @@ func (h *History) StillHosts() []stillHost {
 		for i := range times[1:] {
 			from, to := times[i], times[i+1]
 			elsewhere := float64(before(to)-before(from+1)) / float64(len(at)-1)
-			if to-from >= max(least, stillGaps*usual) && elsewhere >= stillTurns {
-				still = append(still, stillHost{host, from, to, usual})
+			if to-from >= max(least, stillGaps*usual) {
+				still = append(still, stillHost{host, from, to, usual, elsewhere < stillTurns})
 			}
 		}
 	}
@@ -159,16 +161,25 @@ func (h *History) StillHosts() []stillHost {
 	return still
 }
 
-// heldAttempts are those that a host held while it stood still.
+// heldAttempts are those that a host held while it stood still, and the late ones.
 type heldAttempts struct {
 	stillHost
 	all, compared, long int
+	late                int
+}
+
+// isLate reports whether an attempt is a map that began when its host went on, although
+// half of the maps of its job, whose starts are sorted, had begun before it stood still.
+func (s *stillHost) isLate(a *Attempt, starts []time.Duration) bool {
+	soon := s.To + (s.To-s.From)/stillGaps
+	return a.Kind == Map && a.Number == 0 && a.Start >= s.To && a.Start <= soon && len(starts) > 2 && starts[len(starts)/2] <= s.From
 }
 
 // stuck returns the hosts whose attempts confirm that they stood still, given in
 // order of host and time: at least half of those with which a host stood still
-// took many times as long as the others of their job. A host that was only full
-// of long tasks did not stand still.
+// took many times as long as the others of their job, or it held none and began some
+// late. A host that was only full of long tasks did not stand still, nor did one for
+// which there was nothing to do.
 func (h *History) stuck(still []stillHost) []stillHost {
 	holds := make([]heldAttempts, len(still))
 	of := map[string][]heldAttempts{} // of each host
@@ -182,7 +193,9 @@ func (h *History) stuck(still []stillHost) []stillHost {
 	for i := range h.Jobs {
 		h.Jobs[i].compareHeld(of)
 	}
-	holds = slices.DeleteFunc(holds, func(s heldAttempts) bool { return s.all > 0 && (s.long == 0 || 2*s.long < s.compared) })
+	holds = slices.DeleteFunc(holds, func(s heldAttempts) bool {
+		return (s.all == 0 || s.few) && s.late == 0 || s.all > 0 && (s.long == 0 || 2*s.long < s.compared)
+	})
 	still = still[:0]
 	for i := range holds {
 		still = append(still, holds[i].stillHost)
@@ -195,12 +208,22 @@ func (h *History) stuck(still []stillHost) []stillHost {
 func (j *HistoryJob) compareHeld(of map[string][]heldAttempts) {
 	const few, factor = 3, 3
 	lastMap, times := j.LastMap(), map[Kind][]time.Duration{}
+	var starts []time.Duration
+	for k := range j.Tasks {
+		if w := j.Tasks[k].Winner(); w != nil && w.Kind == Map && Known(w.Start) {
+			starts = append(starts, w.Start)
+		}
+	}
+	slices.Sort(starts)
 	for k := range j.Tasks {
 		kind := j.Tasks[k].Kind
 		for n := range j.Tasks[k].Attempts {
 			a := &j.Tasks[k].Attempts[n].Attempt
 			still := of[a.Node]
 			first, _ := slices.BinarySearchFunc(still, a.Start, func(s heldAttempts, at time.Duration) int { return cmp.Compare(s.From, at) })
+			if first > 0 && still[first-1].isLate(a, starts) {
+				still[first-1].late++
+			}
 			for i := first; i < len(still) && still[i].held(a); i++ {
 				s := &still[i]
 				s.all++

@@ -70,6 +70,34 @@ func TestStillHosts(t *testing.T) {
 	}
 }
 
+// TestIdleHosts: on a cluster with little to do, a host that has nothing to do did not
+// stand still, and one whose maps begin long after the others of their job did.
+func TestIdleHosts(t *testing.T) {
+	h := &History{Jobs: make([]HistoryJob, 4)}
+	begin := func(job int, host string, start time.Duration) {
+		j := &h.Jobs[job]
+		a := HistoryAttempt{Attempt: Attempt{Kind: Map, State: Succeeded, Node: host, Start: start, Finish: start + 2*time.Second}}
+		j.Tasks = append(j.Tasks, HistoryTask{Kind: Map, Number: len(j.Tasks), State: Succeeded, Attempts: []HistoryAttempt{a}})
+	}
+	for i := range time.Duration(8) {
+		for _, host := range []string{"a", "b", "c", "d", "e"} {
+			begin(0, host, i*time.Second)
+		}
+	}
+	for _, host := range []string{"a", "b", "e"} {
+		begin(1, host, 9*time.Second)
+	}
+	for i := range time.Duration(5) {
+		begin(2, "a", (20+20*i)*time.Second)
+		begin(2, "b", (30+20*i)*time.Second)
+	}
+	begin(1, "c", 120*time.Second) // the last map of job 1
+	begin(3, "d", 125*time.Second) // and one of a new job
+	if got := h.StillHosts(); len(got) != 1 || got[0].Host != "c" {
+		t.Errorf("got %v: want c, which began its map long after the other hosts", got)
+	}
+}
+
 // TestStraggles checks the last task against the median: four tasks of 10 s and one
 // that ends last.
 func TestStraggles(t *testing.T) {
@@ -153,10 +181,18 @@ func TestStuck(t *testing.T) {
 
 // stuckAlone looks at all attempts for a single host.
 func (h *History) stuckAlone(s *stillHost) bool {
-	held, compared, long := 0, 0, 0
+	held, compared, long, late := 0, 0, 0, 0
 	for i := range h.Jobs {
+		var starts []time.Duration
+		for k := range h.Jobs[i].Tasks {
+			starts = append(starts, h.Jobs[i].Tasks[k].Attempts[0].Start)
+		}
+		slices.Sort(starts)
 		for k := range h.Jobs[i].Tasks {
 			a := &h.Jobs[i].Tasks[k].Attempts[0].Attempt
+			if a.Node == s.Host && s.isLate(a, starts) {
+				late++
+			}
 			if !s.held(a) {
 				continue
 			}
@@ -169,5 +205,5 @@ func (h *History) stuckAlone(s *stillHost) bool {
 			}
 		}
 	}
-	return held == 0 || long > 0 && 2*long >= compared
+	return held == 0 && late > 0 || held > 0 && long > 0 && 2*long >= compared
 }

@@ -54,9 +54,9 @@ type Difference struct {
 // result is simulated as its manifest says.
 func openCompared(name string, o study.Options) (func(pair int) (*model.WhatIf, error), error) {
 	if o.AsMade(name) {
-		q, err := study.QuestionOf(name)
+		run, err := study.RunOf(name)
 		return func(pair int) (*model.WhatIf, error) {
-			own := *q
+			own := run.Question
 			own.Seed = o.SeedOf(pair)
 			return &own, nil
 		}, err

@@ -131,9 +131,11 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 		}
 	}
 	if k.On != "" {
-		if in.Question, err = k.question(recorded, done); err != nil {
+		run, err := k.question(recorded, done)
+		if err != nil {
 			return nil, fmt.Errorf("--on %w", err)
 		}
+		ask(&in, run)
 		options.Verify.Measured = recorded
 	}
 	done.Question, done.On = in.Question, k.On != ""
@@ -470,7 +472,7 @@ func (d *Diagnosis) result(folder string, tables []string, in *diagnose.Input) e
 	if study.IsFile(spans) {
 		in.Spans = d.spans(spans)
 	}
-	in.Question, err = study.QuestionOf(folder)
+	run, err := study.RunOf(folder)
 	if resultdir.Unreadable(err) {
 		return err
 	}
@@ -478,7 +480,15 @@ func (d *Diagnosis) result(folder string, tables []string, in *diagnose.Input) e
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
 		return nil
 	}
+	ask(in, run)
 	return nil
+}
+
+// ask takes the question from a run. Times of tasks that are recorded hold for the slots
+// of the recorded run, as run says.
+func ask(in *diagnose.Input, run *scenarios.Run) {
+	in.Question = &run.Question
+	in.Recorded = len(run.Recorded) > 0 && run.Question.Fidelity == model.Replay
 }
 
 // spans reads spans.csv, each time that the spans are asked for.
@@ -509,7 +519,7 @@ func readOffers(name string) ([]model.Offer, error) {
 
 // question opens the scenario that describes a recorded run. If both have a single
 // job, it counts as the same job, whatever its ID.
-func (k *Options) question(recorded map[string]time.Duration, done *Diagnosis) (*model.WhatIf, error) {
+func (k *Options) question(recorded map[string]time.Duration, done *Diagnosis) (*scenarios.Run, error) {
 	s, err := study.Open(k.On, study.Options{Seed: 1})
 	if err != nil {
 		return nil, err
@@ -517,14 +527,14 @@ func (k *Options) question(recorded map[string]time.Duration, done *Diagnosis) (
 	if n := len(s.Scenario.Runs); n > 1 {
 		return nil, fmt.Errorf("%s: got %d runs: want a scenario with one", k.On, n)
 	}
-	q := &s.Scenario.Runs[0].Question
-	if len(q.Jobs) == 1 && len(recorded) == 1 {
-		q.Jobs[0].ID = slices.Sorted(maps.Keys(recorded))[0]
+	run := &s.Scenario.Runs[0]
+	if jobs := run.Question.Jobs; len(jobs) == 1 && len(recorded) == 1 {
+		jobs[0].ID = slices.Sorted(maps.Keys(recorded))[0]
 	}
 	sums, err := study.Sums(s.Scenario.Inputs)
 	done.inputs = append(done.inputs, sums...)
 	done.Warnings = append(done.Warnings, s.Scenario.Warnings...)
-	return q, err
+	return run, err
 }
 
 // AddDevices adds to a history how busy the devices were in the result from
