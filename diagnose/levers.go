@@ -23,6 +23,9 @@ type lever struct {
 	times func(factor float64) *Change // of a key that is multiplied
 }
 
+// unusual reports whether the value of the key is so.
+func (l *lever) unusual() bool { return len(l.to) > 0 && l.to[0].weight >= weightUnusual }
+
 // The weights of the gains in the ranking: how much more likely it is that a value is
 // the cause if it is unusual. Faster or more hardware nearly always gains something, and
 // so does the best of many values of a setting.
@@ -415,6 +418,16 @@ func sizes(q *model.WhatIf) []lever {
 	list = append(list, slotsLever(q, workload.Map), slotsLever(q, workload.Reduce))
 	if !math.IsInf(machine.Uplink, 1) && len(c.Machines) > 0 && len(c.Racks) > 1 {
 		list = append(list, lever{key: "network.uplink_mb", acts: "network launch", about: "rate of the links of racks", to: []*Change{fasterNetwork(true).weigh(weightUnusual)}})
+	}
+	if len(c.Racks) > 1 {
+		const key = "cluster.racks"
+		list = append(list, lever{key: key, acts: "launch read network", about: "number of racks", to: []*Change{edited(key, key+" = 1", func(q *model.WhatIf) error {
+			q.Cluster.Racks = q.Cluster.Racks[:1]
+			for i := range q.Cluster.Nodes {
+				q.Cluster.Nodes[i].Rack = 0
+			}
+			return nil
+		}).weigh(weightSet)}})
 	}
 	if len(c.Machines) == 0 {
 		return append(list, reducesLever(), splitsLever(q))

@@ -41,7 +41,7 @@ func (v *verifier) propose(d *Diagnosis) []Finding {
 	accounts := usesOf(d.Jobs)
 	var list []lever
 	for _, l := range levers(&v.base) {
-		if _, part := accounts.largest(&l); part >= leastPart {
+		if _, part := accounts.largest(&l); part >= leastPart || l.unusual() && part >= v.least {
 			list = append(list, l)
 		}
 	}
@@ -84,7 +84,7 @@ func (l *lever) finding(accounts *uses, d *Diagnosis, change *Change) Finding {
 func (e *evidence) suspect(d *Diagnosis) {
 	accounts := usesOf(d.Jobs)
 	for _, l := range levers(e.question) {
-		if _, part := accounts.largest(&l); part < leastPart || len(l.to) == 0 || l.to[0].weight < weightUnusual {
+		if _, part := accounts.largest(&l); part < leastPart || !l.unusual() {
 			continue
 		}
 		f := l.finding(accounts, d, l.to[0])

@@ -297,14 +297,15 @@ func (p Property) Unusual(value, def string) int {
 	if err1 != nil || err2 != nil {
 		return 0
 	}
-	least, most := p.moved(d, -1), p.moved(d, 1)
+	down, up := p.moved(d, -1), p.moved(d, 1)
+	least, most := min(d, down, up), max(d, down, up)
 	if p.Tuned != nil {
 		least, most = p.Tuned[0], p.Tuned[1]
 	}
 	switch {
-	case v < min(least, most):
+	case v < least:
 		return -1
-	case v > max(least, most):
+	case v > most:
 		return 1
 	}
 	return 0

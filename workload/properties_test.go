@@ -240,7 +240,7 @@ func TestPropertySteps(t *testing.T) {
 		want       int
 	}{
 		{"io.sort.mb", "4", -1}, {"io.sort.mb", "160", 0}, {"mapred.compress.map.output", "true", 0}, {"mapred.fairscheduler.update.interval", "2000", 0},
-		{"mapred.fairscheduler.update.interval", "2001", 1}, {"mapreduce.tasktracker.outofband.heartbeat", "true", 0}, {"mapred.child.java.opts", "-Xmx9g", 0},
+		{"mapred.fairscheduler.update.interval", "2001", 1}, {"mapreduce.tasktracker.outofband.heartbeat", "true", 0}, {"mapreduce.tasktracker.outofband.heartbeat", "false", 0}, {"mapred.fairscheduler.locality.delay", "5000", 1}, {"mapred.child.java.opts", "-Xmx9g", 0},
 	} {
 		p, _ := FindProperty(c.key)
 		if got := p.Unusual(c.value, p.Default); got != c.want {

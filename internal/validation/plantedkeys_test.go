@@ -30,6 +30,9 @@ type keyWorld struct {
 	key   string // as --set takes it; a table of a load has the name of its header
 	value string
 	load  string // lines that --set cannot add
+
+	scheduler string
+	other     *keyWorld // whose key is planted too, with or without this one; nil: none
 }
 
 // schemaKeys are the keys of a scenario outside [conf], with how a bad value is
@@ -146,7 +149,14 @@ func newKeyWorld(r *rand.Rand) *keyWorld {
 			line("pool = \"etl\"")
 		}
 	}
-	w := &keyWorld{text: b.String()}
+	w := &keyWorld{text: b.String(), scheduler: scheduler}
+	w.plant(r)
+	return w
+}
+
+// plant draws the key of the world and its value.
+func (w *keyWorld) plant(r *rand.Rand) {
+	w.key, w.value, w.load = "", "", ""
 	for w.key == "" {
 		kind := []string{"conf", "conf", "cluster", "node", "scheduler", "network"}[r.IntN(6)]
 		if kind == "conf" {
@@ -162,12 +172,11 @@ func newKeyWorld(r *rand.Rand) *keyWorld {
 		if device, ok := strings.CutPrefix(k.key, "cluster.load "); ok {
 			w.load = fmt.Sprintf("[[cluster.load]]\nnode = %q\ndevice = %q\nshare = %s\n", sick, device, value)
 		}
-		if strings.HasPrefix(k.key, "scheduler.pool.") && scheduler != "fair2" || strings.HasPrefix(k.key, "scheduler.queue.") && scheduler != "capacity" {
+		if strings.HasPrefix(k.key, "scheduler.pool.") && w.scheduler != "fair2" || strings.HasPrefix(k.key, "scheduler.queue.") && w.scheduler != "capacity" {
 			continue
 		}
 		w.key, w.value = k.key, value
 	}
-	return w
 }
 
 // write writes the world, without or with its planted value, and returns the
@@ -175,11 +184,17 @@ func newKeyWorld(r *rand.Rand) *keyWorld {
 func (w *keyWorld) write(t *testing.T, dir string, planted bool) (name string, set []string) {
 	t.Helper()
 	name, text := filepath.Join(dir, "well.toml"), w.text
+	plant := func(w *keyWorld) {
+		if text += w.load; w.load == "" {
+			set = append(set, w.key+"="+w.value)
+		}
+	}
 	if planted {
 		name = filepath.Join(dir, "planted.toml")
-		if text += w.load; w.load == "" {
-			set = []string{w.key + "=" + w.value}
-		}
+		plant(w)
+	}
+	if w.other != nil {
+		plant(w.other)
 	}
 	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -252,7 +267,7 @@ func (w *keyWorld) judge(t *testing.T, dir string) *keyJudge {
 		name, set := w.write(t, dir, planted)
 		s, err := study.Open(name, study.Options{Seed: 1, Set: set})
 		if err != nil {
-			if !planted {
+			if !planted && w.other == nil {
 				t.Fatal(err)
 			}
 			return nil
@@ -457,6 +472,64 @@ func TestPlantedKeys(t *testing.T) {
 	t.Logf("| any key | %+v |", total)
 	if 10*total.three < 7*total.worlds {
 		t.Errorf("%d of %d keys are named among the first three: want 70 %%", total.three, total.worlds)
+	}
+}
+
+// Two keys that each cost 3 % or more while the other is planted are both named among the
+// first three. The whole tests plant six pairs.
+func TestPlantedPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole jobs at fidelity device")
+	}
+	if *evaluates == 0 {
+		layers.OnlyWhole(t, "a diagnosis simulates some hundred runs")
+	}
+	n, worlds, both, one := int(cmp.Or(*evaluates, 6)), 0, 0, 0
+	for seed := cmp.Or(*evaluated, 5001); worlds < n; seed++ {
+		r := rand.New(rand.NewPCG(seed, 29))
+		first := newKeyWorld(r)
+		second := &keyWorld{text: first.text, scheduler: first.scheduler}
+		second.plant(r)
+		if first.key == second.key || first.load != "" && second.load != "" {
+			continue
+		}
+		first.other = second
+		second.other = &keyWorld{key: first.key, value: first.value, load: first.load}
+		judges, dir := [2]*keyJudge{}, t.TempDir()
+		if judges[0] = first.judge(t, dir); judges[0] == nil {
+			continue
+		}
+		if judges[1] = second.judge(t, dir); judges[1] == nil {
+			continue
+		}
+		name, set := first.write(t, dir, true)
+		out := filepath.Join(dir, "out")
+		runSet(t, name, out, study.Options{Set: set})
+		d, err := diagnosis.Diagnose([]string{out}, diagnosis.Options{Verify: true, Pairs: judgeSeeds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var named [2]bool
+		var list []string
+		for i := range d.Findings[:min(3, len(d.Findings))] {
+			f := &d.Findings[i]
+			list = append(list, fmt.Sprintf("%s [%s] %.1f %%", f.Rule, changeText(f.Change), 100*f.Receipt.Gain))
+			for k, j := range judges {
+				named[k] = named[k] || j.right(f)
+			}
+		}
+		worlds++
+		if named[0] && named[1] {
+			both++
+		}
+		if named[0] || named[1] {
+			one++
+		}
+		t.Logf("seed %d: %s = %s and %s = %s: %v: %s", seed, first.key, first.value, second.key, second.value, named, strings.Join(list, "; "))
+	}
+	t.Logf("| pairs | both %d, one %d of %d |", both, one, worlds)
+	if 10*both < 6*worlds {
+		t.Errorf("both keys of %d of %d pairs are named among the first three: want 60 %%", both, worlds)
 	}
 }
 
