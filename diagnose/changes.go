@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -102,12 +103,8 @@ func (s *scene) setConf(pairs ...string) *Change {
 }
 
 // editCluster changes the cluster; nodes, machines and loads are copies.
-func editCluster(text string, edit func(*model.Cluster) error) *Change {
-	return &Change{Text: text, Edit: func(q model.WhatIf) (model.WhatIf, error) {
-		c := &q.Cluster
-		c.Nodes, c.Machines, c.Loads = slices.Clone(c.Nodes), slices.Clone(c.Machines), slices.Clone(c.Loads)
-		return q, edit(c)
-	}}
+func editCluster(key, text string, edit func(*model.Cluster) error) *Change {
+	return edited(key, text, func(q *model.WhatIf) error { return edit(&q.Cluster) })
 }
 
 // findNode returns the index of a node of the cluster.
@@ -126,7 +123,7 @@ func repair(node, device string) *Change {
 	if device == "" {
 		text = node
 	}
-	return editCluster(text+" at the nominal speed", func(c *model.Cluster) error {
+	return editCluster("node "+node, text+" at the nominal speed", func(c *model.Cluster) error {
 		i, err := findNode(c, node)
 		if err != nil {
 			return err
@@ -166,7 +163,7 @@ func repair(node, device string) *Change {
 		c.Machines = append(c.Machines, fixed)
 		c.Nodes[i].Machine = len(c.Machines) - 1
 		return nil
-	}).of("node " + node)
+	})
 }
 
 // unload removes the foreign load from a node's device. If paused is set, it
@@ -176,7 +173,7 @@ func unload(node, device string, paused bool) *Change {
 	if paused {
 		text = fmt.Sprintf("%s does not stand still", node)
 	}
-	return editCluster(text, func(c *model.Cluster) error {
+	return editCluster("node "+node, text, func(c *model.Cluster) error {
 		i, err := findNode(c, node)
 		if err != nil {
 			return err
@@ -193,7 +190,7 @@ func unload(node, device string, paused bool) *Change {
 			return inQuestion("there is no such load")
 		}
 		return nil
-	}).of("node " + node)
+	})
 }
 
 // setReduces gives the job another number of reduces.
@@ -276,9 +273,8 @@ func divideSplits(j *workload.Job, n int) error {
 }
 
 // noFailures makes every attempt succeed and keeps every node alive.
-func (s *scene) noFailures() *Change {
-	return &Change{Text: "no attempt fails", Edit: func(q model.WhatIf) (model.WhatIf, error) {
-		q.Jobs, q.Cluster.Nodes = slices.Clone(q.Jobs), slices.Clone(q.Cluster.Nodes)
+func noFailures() *Change {
+	return edited("", "no attempt fails", func(q *model.WhatIf) error {
 		changed := false
 		for i := range q.Jobs {
 			changed = changed || len(q.Jobs[i].Maps.Ends)+len(q.Jobs[i].Reduces.Ends) > 0
@@ -290,92 +286,66 @@ func (s *scene) noFailures() *Change {
 			n.Dies, n.FailAfter = 0, 0
 		}
 		if !changed {
-			return q, inQuestion("nothing fails")
+			return inQuestion("nothing fails")
 		}
-		return q, nil
-	}}
+		return nil
+	})
 }
 
 // shareSlots combines the map and reduce slots of each node.
 func shareSlots() *Change {
-	return editCluster("shared slots", func(c *model.Cluster) error {
+	return editCluster("cluster.shared_slots", "shared slots", func(c *model.Cluster) error {
 		if c.SharedSlots {
 			return inQuestion("slots are shared")
 		}
 		c.SharedSlots = true
 		return nil
-	}).of("cluster.shared_slots")
+	})
 }
 
-// setScheduler replaces the scheduler, or sets one of its properties.
-func setScheduler(name string, pairs ...string) *Change {
-	var text []string
-	key := "scheduler.name"
-	if name != "" {
-		text = append(text, "scheduler "+name)
-	} else {
-		key = pairs[0]
-	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		text = append(text, pairs[i]+" = "+pairs[i+1])
-	}
-	return &Change{Text: strings.Join(text, ", "), Key: key, Edit: func(q model.WhatIf) (model.WhatIf, error) {
-		if name != "" {
-			q.Scheduler.Name = name
-		}
-		var top workload.Conf
-		for i := 0; i+1 < len(pairs); i += 2 {
-			top.Set(pairs[i], pairs[i+1])
-		}
-		q.Scheduler.Conf = q.Scheduler.Conf.Over(top)
-		return q, nil
-	}}
+// setScheduler replaces the scheduler.
+func setScheduler(name string) *Change {
+	return edited("scheduler.name", "scheduler "+name, func(q *model.WhatIf) error { q.Scheduler.Name = name; return nil })
 }
 
 // noLimits removes the limits of pools and users.
 func noLimits() *Change {
-	return &Change{Text: "no limits of pools and users", Key: "scheduler.pool", Edit: func(q model.WhatIf) (model.WhatIf, error) {
-		q.Scheduler.Pools = slices.Clone(q.Scheduler.Pools)
+	return edited("scheduler.pool", "no limits of pools and users", func(q *model.WhatIf) error {
 		for i := range q.Scheduler.Pools {
 			p := &q.Scheduler.Pools[i]
 			p.MaxMaps, p.MaxReduces, p.MaxRunningJobs = nil, nil, nil
 		}
 		q.Scheduler.Users = nil
-		return q, nil
-	}}
+		return nil
+	})
 }
 
-// heartbeat shortens the heartbeat of every tracker to a tenth.
-func shortHeartbeat() *Change {
-	return &Change{Text: "heartbeat of 300 ms", Key: "cluster.heartbeat", Edit: func(q model.WhatIf) (model.WhatIf, error) {
-		q.Cluster.Heartbeat, q.Cluster.Phases = workload.Seconds(0.3), nil
-		return q, nil
-	}}
+// setHeartbeat sets the interval of the heartbeats of every tracker; 0: that of the release.
+func setHeartbeat(text string, every time.Duration) *Change {
+	return edited("cluster.heartbeat", text, func(q *model.WhatIf) error { q.Cluster.Heartbeat, q.Cluster.Phases = every, nil; return nil })
 }
 
 // moreReplicas keeps another replica of each split that the simulator places.
 func moreReplicas() *Change {
-	return &Change{Text: "another replica of each block", Key: "dfs.replication", Edit: func(q model.WhatIf) (model.WhatIf, error) {
+	return edited("dfs.replication", "another replica of each block", func(q *model.WhatIf) error {
 		for _, j := range q.Jobs {
-			for _, split := range j.Maps.Splits {
-				if len(split.Hosts) > 0 {
-					return q, fmt.Errorf("the scenario lists the hosts of each split")
-				}
+			if slices.ContainsFunc(j.Maps.Splits, func(split workload.Split) bool { return len(split.Hosts) > 0 }) {
+				return fmt.Errorf("the scenario lists the hosts of each split")
 			}
 		}
 		q.Cluster.Replication++
-		return q, nil
-	}}
+		return nil
+	})
 }
 
 // fasterNetwork doubles the rates of network interfaces, or removes the limits
 // of racks.
 func fasterNetwork(rack bool) *Change {
-	text := "network interfaces twice as fast"
+	key, text := "network.nic_mb", "network interfaces twice as fast"
 	if rack {
-		text = "rack links without a limit"
+		key, text = "network.uplink_mb", "rack links without a limit"
 	}
-	return editCluster(text, func(c *model.Cluster) error {
+	return editCluster(key, text, func(c *model.Cluster) error {
 		if len(c.Machines) == 0 {
 			return fmt.Errorf("the scenario has no network")
 		}
@@ -387,13 +357,13 @@ func fasterNetwork(rack bool) *Change {
 			}
 		}
 		return nil
-	}).of(map[bool]string{true: "network.uplink_mb", false: "network.nic_mb"}[rack])
+	})
 }
 
 // freeCopies removes the processor cost of fetching map outputs, as if network
 // interfaces did the work.
 func freeCopies() *Change {
-	return editCluster("fetches cost no processor time", func(c *model.Cluster) error {
+	return editCluster("", "fetches cost no processor time", func(c *model.Cluster) error {
 		changed := false
 		for i := range c.Machines {
 			changed = changed || c.Machines[i].CPU.Fetch > 0

@@ -364,7 +364,7 @@ func limitsOf(q *model.WhatIf) []lever {
 	other := lever{key: "scheduler.name", acts: "launch", about: "order of jobs and tasks"}
 	for _, name := range []string{"fifo", "fair1", "fair2", "capacity"} {
 		if name != q.Scheduler.Name {
-			other.to = append(other.to, edited(other.key, "scheduler "+name, func(q *model.WhatIf) error { q.Scheduler.Name = name; return nil }).weigh(weightUsual))
+			other.to = append(other.to, setScheduler(name).weigh(weightUsual))
 		}
 	}
 	return append(list, other)
@@ -378,14 +378,11 @@ const leastBeat = 100 * time.Millisecond
 func sizes(q *model.WhatIf) []lever {
 	c := &q.Cluster
 	beat := lever{key: "cluster.heartbeat", acts: "launch start", about: "interval of heartbeats"}
-	every := func(text string, d time.Duration, weight float64) *Change {
-		return edited(beat.key, text, func(q *model.WhatIf) error { q.Cluster.Heartbeat, q.Cluster.Phases = d, nil; return nil }).weigh(weight)
-	}
 	usual := heartbeatOf(q)
 	if c.Heartbeat > 0 {
 		unset := *q
 		unset.Cluster.Heartbeat = 0
-		beat.to = []*Change{every("heartbeat of the release", 0, max(weightSet, unusual(usual > heartbeatOf(&unset))))}
+		beat.to = []*Change{setHeartbeat("heartbeat of the release", 0).weigh(max(weightSet, unusual(usual > heartbeatOf(&unset))))}
 	}
 	if usual > 0 {
 		beat.step = func(steps int) *Change {
@@ -393,7 +390,7 @@ func sizes(q *model.WhatIf) []lever {
 			if next < leastBeat {
 				return nil
 			}
-			return every(fmt.Sprintf("heartbeat of %v", next), next, weightUsual)
+			return setHeartbeat(fmt.Sprintf("heartbeat of %v", next), next).weigh(weightUsual)
 		}
 	}
 	list := []lever{beat}
@@ -476,7 +473,7 @@ func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 	of := func(n *model.Node) *int { return []*int{&n.MapSlots, &n.ReduceSlots}[kind] }
 	cores := usualMachine(&q.Cluster).Cores
 	few := slices.ContainsFunc(q.Cluster.Nodes, func(n model.Node) bool { return *of(&n) > 0 && *of(&n)*2*(1+int(kind)) < cores })
-	return multiplied(fmt.Sprintf("cluster.%s_slots", kind), "launch map", fmt.Sprintf("number of %s slots", kind), "%.3g times as many "+kind.String()+" slots", 2,
+	l := multiplied(fmt.Sprintf("cluster.%s_slots", kind), "launch map", fmt.Sprintf("number of %s slots", kind), "%.3g times as many "+kind.String()+" slots", 2,
 		func(steps int) float64 { return unusual(few && steps > 0) }, func(q *model.WhatIf, factor float64) error {
 			for i := range q.Cluster.Nodes {
 				if n := of(&q.Cluster.Nodes[i]); *n > 0 {
@@ -485,6 +482,10 @@ func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 			}
 			return nil
 		})
+	if few {
+		l.to = []*Change{l.step(1)}
+	}
+	return l
 }
 
 // multiplied is a lever that multiplies a key by powers of a base. A weight of 0 says

@@ -60,9 +60,6 @@ func TestMessagesStay(t *testing.T) {
 	for _, start := range []string{strings.Join(sampleColumns, ",") + "\r\n1", columns + "\n", "time_ns,node\n", "phase_name,x\n", "breakdown_count\n", ""} {
 		fmt.Fprintf(&b, "%.20q: %v\n", start, IsSamples([]byte(start)))
 	}
-	for _, opts := range []string{"", "-Xmx200m", "-server -Xmx1g", "-Xmx", "-Xmx1", "-Xmxab -Xmx64m", "-Xms64m"} {
-		fmt.Fprintf(&b, "%q: a heap of %v MiB\n", opts, heapMB(opts))
-	}
 	for _, n := range []int{1, 2, 5, 6, 7} {
 		fmt.Fprintf(&b, "%q %q\n", cut("abcdef", n), cutFront("abcdef", n))
 	}

@@ -286,18 +286,15 @@ func TestRemoteReads(t *testing.T) {
 	}
 }
 
-// Added slots rank below shared slots only where the slots are as many as the cores, and
-// first where they are few.
+// Few slots for the cores are unusual, and more of them are a finding without a test.
 func TestSlotsAndCores(t *testing.T) {
-	for cores, want := range map[int]float64{16: 1, 8: 0.25, 4: 0.18, 2: 0.18} {
-		p := newTestRun()
-		p.question = &model.WhatIf{Cluster: model.Cluster{
-			Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10), Machines: []model.Machine{{Cores: cores}},
-		}}
-		d := p.diagnose(t)
-		i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == "R26" })
-		if i < 0 || d.Findings[i].weight != want {
-			t.Errorf("%d cores for 4 slots: finding %d of %+v, want weight %v", cores, i, d.Findings, want)
+	for cores, want := range map[int]float64{9: weightUnusual, 8: weightUsual, 2: weightUsual} {
+		q := model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10), Machines: []model.Machine{{Cores: cores}}}}
+		if l := slotsLever(&q, workload.Map); l.step(1).weight != want || l.step(-1).weight != weightUsual || l.unusual() != (want == weightUnusual) {
+			t.Errorf("%d cores for 4 map slots: weights %v and %v, want %v", cores, l.step(1).weight, l.step(-1).weight, want)
+		}
+		if l := slotsLever(&q, workload.Reduce); l.unusual() {
+			t.Errorf("%d cores for 4 reduce slots are unusual", cores)
 		}
 	}
 }

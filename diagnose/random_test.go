@@ -126,7 +126,7 @@ var limits = map[string][]string{
 	"R05": {"shuffle", "map_output"}, "R06": {"codec", "codec_time"}, "R07": {"cluster_idle"}, "R08": {"input_skew"}, "R10": {"input_skew"},
 	"R11": {"cpu_drop", "late_shuffle"}, "R12": {"network_high"}, "R14": {"reduce_heavy"}, "R15": {"free_waiting"}, "R16": {"slow_device", "slow_node"},
 	"R17": {"foreign_busy"}, "R18": {"still"}, "R19": {"wait_memory"}, "R20": {"last_wave"}, "R21": {"startup"}, "R22": {"remote_reads", "task_ratio"},
-	"R23": {"lost"}, "R24": {"link_full"}, "R25": {"data_skew"}, "R26": {"slots_idle"},
+	"R23": {"lost"}, "R24": {"link_full"}, "R25": {"data_skew"},
 }
 
 // eased are the parts of their thresholds that rules are content with where a change

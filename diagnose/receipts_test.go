@@ -218,7 +218,7 @@ func TestChanges(t *testing.T) {
 	}
 	for _, c := range []*Change{
 		repair("n0", "disk0"), repair("n9", "cpu"), unload("n2", "disk0", false), unload("n0", "", true), s.setReduces(4),
-		s.noFailures(), freeCopies(),
+		noFailures(), freeCopies(),
 	} {
 		if _, err := c.Edit(q); err == nil {
 			t.Errorf("%s: no error though there is nothing to change", c.Text)

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"slices"
+
 	"github.com/slotwave/slotwave/model/input"
 )
 
@@ -56,7 +58,7 @@ type rule struct {
 // rules are in the order of their ids.
 var rules = []rule{
 	ruleR01, ruleR02, ruleR03, ruleR04, ruleR05, ruleR06, ruleR07, ruleR08, ruleR09, ruleR10, ruleR11, ruleR12, ruleR13, ruleR14,
-	ruleR15, ruleR16, ruleR17, ruleR18, ruleR19, ruleR20, ruleR21, ruleR22, ruleR23, ruleR24, ruleR25, ruleR26,
+	ruleR15, ruleR16, ruleR17, ruleR18, ruleR19, ruleR20, ruleR21, ruleR22, ruleR23, ruleR24, ruleR25,
 }
 
 // hit is a rule that holds for a job.
@@ -124,14 +126,7 @@ func (f *facts) check() error {
 // as many maps wait as there are map slots, reduces hold slots too early.
 // Otherwise they start too late.
 func settleSlowstart(fired []advice, pendingMaps, mapSlots int) []advice {
-	has := func(id string) bool {
-		for _, a := range fired {
-			if a[0] == id {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(id string) bool { return slices.ContainsFunc(fired, func(a advice) bool { return a[0] == id }) }
 	if !has(raiseSlowstart) || !has(lowerSlowstart) {
 		return fired
 	}
@@ -139,11 +134,5 @@ func settleSlowstart(fired []advice, pendingMaps, mapSlots int) []advice {
 	if pendingMaps >= mapSlots {
 		drop = lowerSlowstart
 	}
-	var kept []advice
-	for _, a := range fired {
-		if a[0] != drop {
-			kept = append(kept, a)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(fired), func(a advice) bool { return a[0] == drop })
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-func splitFields(s string) []string { return strings.Fields(s) }
-
 var ruleR15 = rule{
 	id: "R15", basis: "O", cause: "slots free while tasks wait",
 	evidence: "share of the offers that left a slot free, or of the slots, while tasks waited", change: "scheduler, assignmultiple, heartbeat or delay",
@@ -58,7 +56,7 @@ var ruleR15 = rule{
 func (s *scene) launchMore(reason model.Reason) []*Change {
 	switch reason {
 	case model.LocalityWait:
-		return []*Change{setScheduler("", "mapred.fairscheduler.locality.delay", "0")}
+		return []*Change{setProperty("mapred.fairscheduler.locality.delay", "0")}
 	case model.AtPoolLimit, model.AtUserLimit, model.AtJobLimit:
 		return []*Change{noLimits()}
 	case model.Slowstart:
@@ -68,7 +66,7 @@ func (s *scene) launchMore(reason model.Reason) []*Change {
 		case s.q == nil || s.q.Scheduler.Name == "capacity":
 			return []*Change{setScheduler("fair2")}
 		case s.q.Scheduler.Name == "fair2":
-			return []*Change{shortHeartbeat()}
+			return []*Change{setHeartbeat("heartbeat of 300 ms", 300*time.Millisecond)}
 		}
 		return []*Change{setScheduler("fair2"), setScheduler("capacity")} // both fill all slots of a tracker
 	}
@@ -653,7 +651,7 @@ var ruleR23 = rule{
 		if lost == 0 || lost/whole <= s.t.Lost && s.q == nil && chance > unlikely {
 			return nil
 		}
-		h.value, h.peers, h.change = lost/whole, s.t.Lost, s.noFailures()
+		h.value, h.peers, h.change = lost/whole, s.t.Lost, noFailures()
 		h.saves = max(h.saves, lost/whole*s.job.time().Seconds())
 		h.evidence = fmt.Sprintf("%s of the slot time in %d attempts that were lost, with their output or before it", percent(lost/whole), len(h.tasks))
 		return []hit{h}
@@ -749,56 +747,4 @@ var ruleR25 = rule{
 		}
 		return []hit{h}
 	},
-}
-
-var ruleR26 = rule{
-	id: "R26", basis: "O", cause: "too few slots",
-	evidence: "processors and disks are idle while tasks wait for slots", change: "more slots",
-	find: func(s *scene, _ *rule) []hit {
-		var hits []hit
-		for kind, st := range s.stages {
-			if st == nil || s.q == nil || s.slots[kind] == 0 || s.facts[kind].SharedSlots || len(st.rows) <= s.slots[kind] || len(s.r.names) == 0 {
-				continue
-			}
-			last := st.begin
-			for _, row := range st.rows {
-				last = max(last, s.b.at(row).start)
-			}
-			busy, device := 0.0, ""
-			for _, name := range s.r.names {
-				if name != "cpu" && !isIODevice(name) {
-					continue
-				}
-				if m := s.r.means(name, st.begin, last); len(m.all) > 0 && mean(m.all) > busy {
-					busy, device = mean(m.all), name
-				}
-			}
-			if device == "" || busy > s.t.SlotsIdle {
-				continue
-			}
-			const aim, most = 0.8, 8 // busy share to reach, and factor
-			factor := int(min(most, max(2, aim/busy)))
-			more := slotsLever(s.q, workload.Kind(kind))
-			change := more.times(float64(factor)).weigh(more.step(1).weight)
-			if s.slots[kind] >= s.cores() { // shared slots may do as well, and need no more memory
-				change.weigh(0.18)
-			}
-			hits = append(hits, hit{
-				value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: change,
-				evidence: fmt.Sprintf("%s wait for %d slots while no device is more busy than %s with %s", workload.Counted(len(st.rows), st.kind.String(), st.kind.String()+"s"), s.slots[kind], device, percent(busy)),
-			})
-		}
-		return hits
-	},
-}
-
-// cores returns the number of processor cores of the cluster, 0 if it is unknown.
-func (s *scene) cores() int {
-	n := 0
-	for _, node := range s.q.Cluster.Nodes {
-		if node.Machine < len(s.q.Cluster.Machines) {
-			n += s.q.Cluster.Machines[node.Machine].Cores
-		}
-	}
-	return n
 }

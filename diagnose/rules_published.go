@@ -126,23 +126,10 @@ func (s *scene) largerBuffer(st *stage) *Change {
 	}
 	part := math.Max(0.01, math.Ceil(1000*index/(out+index))/1000)
 	pairs := []string{"io.sort.mb", strconv.Itoa(int(mb)), "io.sort.record.percent", strconv.FormatFloat(part, 'g', 3, 64)}
-	if opts := s.conf.String("mapred.map.child.java.opts", s.conf.Text("mapred.child.java.opts")); s.hasConf && heapMB(opts) < mb+100 {
+	if opts := s.conf.String("mapred.map.child.java.opts", s.conf.Text("mapred.child.java.opts")); s.hasConf && float64(workload.HeapMB(opts)) < mb+100 {
 		pairs = append(pairs, "mapred.map.child.java.opts", fmt.Sprintf("-Xmx%dm", int(mb)+100))
 	}
 	return s.setConf(pairs...)
-}
-
-// heapMB returns the -Xmx of a JVM's options in MiB, 0 if there is none.
-func heapMB(opts string) float64 {
-	heap := 0.0
-	for _, f := range splitFields(opts) {
-		if len(f) > 4 && f[:4] == "-Xmx" {
-			if n, err := workload.ParseBytes(f[4:]); err == nil {
-				heap = float64(n) / (1 << 20)
-			}
-		}
-	}
-	return heap
 }
 
 var ruleR04 = rule{

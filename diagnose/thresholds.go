@@ -42,7 +42,6 @@ type Thresholds struct {
 	Lost        float64 `json:"lost" toml:"lost"`                 // R23: share of the slot time
 	LinkFull    float64 `json:"link_full" toml:"link_full"`       // R24: busy share of the available rate of a link, during the shuffle
 	DataSkew    float64 `json:"data_skew" toml:"data_skew"`       // R25: largest reduce over the median one
-	SlotsIdle   float64 `json:"slots_idle" toml:"slots_idle"`     // R26: busy share of processors and disks while tasks wait for slots
 	WaitShared  float64 `json:"wait_shared" toml:"wait_shared"`   // R04: share of the shuffle that waits for maps, in shared slots
 	MapOutput   float64 `json:"map_output" toml:"map_output"`     // R03, R05: share of the slot time that moves map output
 	CodecTime   float64 `json:"codec_time" toml:"codec_time"`     // R06: share of the slot time that the codec takes beyond a fast one
@@ -67,7 +66,7 @@ func DefaultThresholds() Thresholds {
 
 		FreeWaiting: 0.3, SlowDevice: 0.9, SlowNode: 1.2, ForeignBusy: 0.1, Still: 10, WaitMemory: 0.1,
 		LastWave: 0.5, Startup: 0.3, RemoteReads: 0.1, Lost: 0.05, LinkFull: 0.9, DataSkew: 1.5,
-		SlotsIdle: 0.7, WaitShared: 0.1, MapOutput: 0.1, CodecTime: 0.03, LateShuffle: 0.03,
+		WaitShared: 0.1, MapOutput: 0.1, CodecTime: 0.03, LateShuffle: 0.03,
 
 		TaskK: 3, TaskRatio: 1.2, PhaseZ: 3.5, PhaseRatio: 1.2, PhaseShare: 0.02, Critical: 0.01, Gain: 0.02,
 	}

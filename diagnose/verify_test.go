@@ -45,7 +45,7 @@ func TestVerify(t *testing.T) {
 		in := p.input()
 		in.Question, in.Resources = p.question, p.resources
 		o := DefaultOptions()
-		o.Thresholds.SlotsIdle, o.Thresholds.MapOutput, o.Thresholds.LateShuffle = 0, 1, 1 // only the two faults
+		o.Thresholds.MapOutput, o.Thresholds.LateShuffle = 1, 1 // only the two faults
 		o.Verify = DefaultVerification(&fakePredictor{gains: map[string]float64{buffer: c.gain}})
 		d, err := Run(context.Background(), in, o)
 		if err != nil {

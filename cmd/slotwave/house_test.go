@@ -112,7 +112,7 @@ import "testing"
 
 func TestRecipe(t *testing.T) {
 	for _, f := range newTestRun().diagnose(t).Findings {
-		if f.Rule == "R27" && f.Evidence != "" {
+		if f.Rule == "R26" && f.Evidence != "" {
 			return
 		}
 	}

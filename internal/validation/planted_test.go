@@ -304,7 +304,7 @@ func names(f *diagnose.Finding, kind string) bool {
 	rules := map[string][]string{
 		"slow disk": {"R16"}, "slow CPU": {"R16", "R01"}, "slow NIC": {"R16", "R13"}, "foreign disk load": {"R17", "R02"}, "foreign CPU load": {"R17"},
 		"foreign network load": {"R17"}, "data skew": {"R25", "R08", "R10"}, "small buffer": {"R03"}, "slowstart too early": {"R04"}, "slowstart too late": {"R11"},
-		"too few slots": {"R26"}, "too few reduces": {"R20"}, "off-rack reads": {"R22"}, "codec": {"R05", "R06", "R19"}, "one task a heartbeat": {"R15"},
+		"too few reduces": {"R20"}, "off-rack reads": {"R22"}, "codec": {"R05", "R06", "R19"}, "one task a heartbeat": {"R15"},
 		"standstill": {"R18"}, "failing tasks": {"R23"}, "tiny splits": {"R21"},
 	}[kind]
 	switch kind {
