@@ -13,6 +13,7 @@ package sim
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -45,6 +46,14 @@ type Stalled struct {
 	At   time.Duration
 	Jobs []string // that have not ended
 	Why  string
+	Dead bool // every node has died
+}
+
+// Endless reports whether a run did not end because it passed its limit, or because
+// every node died.
+func Endless(err error) bool {
+	var s *Stalled
+	return errors.As(err, new(*LimitReached)) || errors.As(err, &s) && s.Dead
 }
 
 func (s *Stalled) Error() string {
@@ -54,10 +63,11 @@ func (s *Stalled) Error() string {
 // stalled is the error of a run in which nothing has happened since an instant. Nodes
 // that have died explain it, or else the text does.
 func stalled(q *model.WhatIf, since, now engine.Time, jobs []string, why string) error {
-	if !slices.ContainsFunc(q.Cluster.Nodes, func(n model.Node) bool { return n.Dies == 0 || n.Dies > now.Duration() }) {
+	dead := !slices.ContainsFunc(q.Cluster.Nodes, func(n model.Node) bool { return n.Dies == 0 || n.Dies > now.Duration() })
+	if dead {
 		why = "every node has died (dies)"
 	}
-	return &Stalled{since.Duration(), jobs, why}
+	return &Stalled{since.Duration(), jobs, why, dead}
 }
 
 // LimitReached is the error of a run that passed Simulator.Limit.

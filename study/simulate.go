@@ -131,7 +131,7 @@ func Limits(q *model.WhatIf, about func(id string) bool) ([]results.Limit, error
 	t := attemptTable{ledger: new(ledgerRecorder)}
 	p, _, err := t.fill(q, false, nil)
 	if err != nil || t.ledger.full {
-		if errors.As(err, new(*sim.LimitReached)) {
+		if sim.Endless(err) {
 			err = nil
 		}
 		return nil, err

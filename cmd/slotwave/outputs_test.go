@@ -33,6 +33,7 @@ func TestVerbsKeepTheResultsOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	record := filepath.Join(dir, "record")
 	verb(t, "run", "two-jobs", "--quiet", "--out", record)
+	goals := writeFile(t, filepath.Join(dir, "goals.toml"), "scenario = \"two-jobs\"\nconfidence = \"50 %\"\nmost_nodes = 4\nmax_replications = 20\n[[goal]]\nfinish = \"1h\"\n")
 	writers := [][]string{
 		{"run", "two-jobs", "--set", "plots=none"},
 		{"compare", "two-jobs"},
@@ -42,6 +43,7 @@ func TestVerbsKeepTheResultsOfOthers(t *testing.T) {
 		{"reproduce", "herodotou"},
 		{"inspect", record},
 		{"convert", record, "--to", "csv"},
+		{"size", goals, "--quiet"},
 	}
 	for i, first := range writers {
 		out := filepath.Join(dir, "out-"+first[0])

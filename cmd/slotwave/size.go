@@ -108,7 +108,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string, j
 	if err := s.Ask(); err != nil {
 		return err
 	}
-	d, err := a.createSweep(s.Sweep, k)
+	d, err := a.createSweep(s.Sweep, k, "size")
 	if err != nil {
 		return err
 	}

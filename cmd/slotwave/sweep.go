@@ -197,7 +197,7 @@ point.`,
 			if !k.quiet {
 				a.warn(s.Warnings())
 			}
-			d, err := a.createSweep(s, k)
+			d, err := a.createSweep(s, k, "sweep")
 			if err != nil {
 				return err
 			}
@@ -272,7 +272,7 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 	if s.NumPoints == 1 && !k.quiet {
 		a.warn([]string{"nothing varies, so there is one point: want --over KEY=VALUES, [vary] in the scenario or [[factor]] in the study"})
 	}
-	d, err := a.createSweep(s, k)
+	d, err := a.createSweep(s, k, "sweep")
 	if err != nil {
 		return err
 	}
@@ -293,12 +293,12 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 	return a.finishSweep(s, d, k, began)
 }
 
-// createSweep makes the folder of the result.
-func (a *app) createSweep(s *sweep.Sweep, k *sweeping) (*resultdir.Dir, error) {
+// createSweep makes the folder of the result of a verb.
+func (a *app) createSweep(s *sweep.Sweep, k *sweeping, verb string) (*resultdir.Dir, error) {
 	if k.out == "" {
 		k.out = filepath.Join("out", s.Name())
 	}
-	d, err := a.create(s.Base, &asked{out: k.out, force: k.force}, "sweep")
+	d, err := a.create(s.Base, &asked{out: k.out, force: k.force}, verb)
 	if err == nil {
 		a.writing.Store(d)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
@@ -80,8 +81,8 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		about, err = a.describeScenario(name, strict)
 		return about, []string{"run", name}, err
 	case filepath.Base(name) == resultdir.ManifestName:
-		m, err := resultdir.ReadManifest(name)
-		return fmt.Sprintf("result of %s, %s", m.Scenario, workload.Counted(len(m.Outputs), "file", "files")), []string{"run", name}, err
+		about, _, err := describeManifest(name)
+		return about, []string{"run", name}, err
 	case isProfile(name):
 		f, err := os.Open(name)
 		if err != nil {
@@ -93,6 +94,14 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 			return "", nil, fmt.Errorf("%s: %w", name, err)
 		}
 		return "platform profile, " + workload.Counted(len(p), "phase", "phases"), []string{"platform", "fit", name}, nil
+	}
+	var damaged error // reported after the reading, so that a newer layout is refused as such
+	if manifest := filepath.Join(name, resultdir.ManifestName); isFile(manifest) {
+		about, history, err := describeManifest(manifest)
+		if about != "" && !history {
+			return about, []string{"run", manifest}, err
+		}
+		damaged = err
 	}
 	n, lost := held{}, 0
 	if about, warnings, err := scenarios.CheckQueues(name); err != nil || about != "" {
@@ -117,11 +126,8 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		}
 		lost += len(h.Problems) + h.Dropped
 	}
-	// After the reading, so that a newer layout is refused as such.
-	if isFile(filepath.Join(name, resultdir.ManifestName)) {
-		if _, err := resultdir.ReadManifest(name); err != nil {
-			return "", nil, err
-		}
+	if damaged != nil {
+		return "", nil, damaged
 	}
 	losses := workload.Counted(lost, "loss", "losses")
 	if n == (held{}) && lost > 0 {
@@ -131,6 +137,18 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		return "", nil, fmt.Errorf("%s: %s", name, losses)
 	}
 	return n.String(), []string{"inspect", name}, nil
+}
+
+// describeManifest checks the files of a result, and reports whether they hold jobs.
+func describeManifest(name string) (about string, history bool, err error) {
+	m, err := resultdir.ReadManifest(name)
+	if m.Schema == "" {
+		return "", false, err
+	}
+	history = len(m.Arguments) > 0 && m.Arguments[0] == "convert" || slices.ContainsFunc(m.Outputs, func(f resultdir.FileSum) bool {
+		return filepath.Base(f.Name) == results.JobsName || strings.HasPrefix(filepath.Base(f.Name), "attempts.")
+	})
+	return fmt.Sprintf("result of %s, %s", m.Scenario, workload.Counted(len(m.Outputs), "file", "files")), history, err
 }
 
 func (a *app) describeScenario(name string, strict bool) (string, error) {

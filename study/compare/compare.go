@@ -6,6 +6,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/predict"
 	"github.com/slotwave/slotwave/workload"
@@ -220,14 +222,19 @@ func attribute(worlds []replicatedWorld, by *analytic.Model, simulated time.Dura
 				continue
 			}
 			off |= 1 << c
+			before := world
 			world = analytic.Without(world, c)
 			next, known := worlds[i].answers[off]
 			if !known {
 				p, stats, err := study.Simulate(&world)
-				if err != nil {
+				switch {
+				case errors.As(err, new(*sim.Stalled)): // a queue has no whole slot in the ideal release
+					world, next = before, now
+				case err != nil:
 					return nil, fmt.Errorf("without %s: %w", c, err)
+				default:
+					next = simulatedAnswer{p.Mean, stats.MeanPhases()}
 				}
-				next = simulatedAnswer{p.Mean, stats.MeanPhases()}
 				worlds[i].answers[off] = next
 			}
 			if i == 0 {

@@ -711,7 +711,7 @@ func (z *Search) findFloors(at int) error {
 	}
 	p, _, err := study.Simulate(q)
 	if err != nil {
-		if errors.As(err, new(*sim.LimitReached)) {
+		if sim.Endless(err) {
 			err = nil
 		}
 		return err

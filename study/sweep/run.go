@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -30,7 +29,7 @@ func (s *Sweep) simulate(point, replication int) (points.Replication, error) {
 	}
 	q := &scenario.Runs[0].Question
 	p, stats, err := study.Simulate(q)
-	if limit := (*sim.LimitReached)(nil); errors.As(err, &limit) && len(s.Goals) > 0 {
+	if sim.Endless(err) && len(s.Goals) > 0 {
 		return s.endless(q), nil
 	}
 	if err != nil {
