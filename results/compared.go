@@ -142,19 +142,12 @@ func comparedColumns(runs []*Summary) []comparedColumn {
 			return float64(l.Node) / float64(l.Node+l.Rack+l.Off)
 		}, textShare})
 	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
-		columns = append(columns, comparedColumn{"mean " + kind.String(), false, func(s *Summary) float64 {
-			for _, k := range s.Kinds {
-				if k.Kind == kind.String() {
-					return float64(k.Mean)
-				}
-			}
-			return math.NaN()
-		}, textDuration})
+		columns = append(columns, ofKind("mean "+kind.String(), kind, textDuration, func(k *KindSummary) float64 { return float64(k.Mean) }))
 	}
 	columns = append(columns,
-		perTask("spills of a map", workload.Map, func(k *KindSummary) int64 { return k.Spills }),
-		perTask("merge passes of a map", workload.Map, func(k *KindSummary) int64 { return k.MergePasses }),
-		perTask("merge passes of a reduce", workload.Reduce, func(k *KindSummary) int64 { return k.MergePasses }))
+		ofKind("spills of a map", workload.Map, textMean, func(k *KindSummary) float64 { return k.perSpilling(k.Spills) }),
+		ofKind("merge passes of a map", workload.Map, textMean, func(k *KindSummary) float64 { return k.perSpilling(k.MergePasses) }),
+		ofKind("merge passes of a reduce", workload.Reduce, textMean, func(k *KindSummary) float64 { return k.perSpilling(k.MergePasses) }))
 	if slices.ContainsFunc(runs, func(s *Summary) bool { return s.Containers != nil }) {
 		columns = append(columns, comparedColumn{"memory in use", false, func(s *Summary) float64 {
 			if s.Containers == nil {
@@ -176,16 +169,24 @@ func comparedColumns(runs []*Summary) []comparedColumn {
 	return columns
 }
 
-// perTask is a mean over the successful attempts of a kind, where any spilled.
-func perTask(label string, kind workload.Kind, count func(*KindSummary) int64) comparedColumn {
+// ofKind is a figure of the attempts of a kind.
+func ofKind(label string, kind workload.Kind, show func(float64) string, of func(*KindSummary) float64) comparedColumn {
 	return comparedColumn{label, false, func(s *Summary) float64 {
 		for i := range s.Kinds {
-			if k := &s.Kinds[i]; k.Kind == kind.String() && k.Spilled > 0 {
-				return float64(count(k)) / float64(k.Succeeded)
+			if s.Kinds[i].Kind == kind.String() {
+				return of(&s.Kinds[i])
 			}
 		}
 		return math.NaN()
-	}, textMean}
+	}, show}
+}
+
+// perSpilling is a count for each successful attempt; NaN if none spilled.
+func (k *KindSummary) perSpilling(count int64) float64 {
+	if k.Spilled == 0 {
+		return math.NaN()
+	}
+	return float64(count) / float64(k.Succeeded)
 }
 
 // differing returns the makespan and those other columns that neither are about

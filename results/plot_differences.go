@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // mostBars is how many runs are legible as bars.
@@ -40,8 +41,8 @@ type barPanel struct {
 	bars    figure.ValueBars
 }
 
-func (b *barPanel) add(v float64, text string) {
-	b.bars.Values, b.bars.Texts = append(b.bars.Values, v), append(b.bars.Texts, text)
+func (b *barPanel) add(v float64, beside string) {
+	b.bars.Values, b.bars.Texts = append(b.bars.Values, v), append(b.bars.Texts, beside)
 }
 
 // barsFigure draws panels with the same rows into a figure.
@@ -60,4 +61,18 @@ func barsFigure(f *figure.Figure, names []string, panels []barPanel) *figure.Fig
 		p.X.LineStyle.Width = 0
 	}
 	return f
+}
+
+// spillsFigure draws the jobs that spilled most, each figure in a panel of its own.
+func spillsFigure(title string, jobs []JobSpills) *figure.Figure {
+	var names []string
+	panels := []barPanel{{heading: "spill files of a map"}, {heading: "merge passes"}, {heading: "records spilled"}}
+	for i := range jobs {
+		j := &jobs[i]
+		names = append(names, j.ID)
+		panels[0].add(j.perMap(), textMean(j.perMap()))
+		panels[1].add(float64(j.MergePasses), text.Number(j.MergePasses))
+		panels[2].add(float64(j.Records), text.Number(j.Records))
+	}
+	return barsFigure(&figure.Figure{Title: title, Subtitle: "successful attempts", Columns: 2}, names, panels)
 }

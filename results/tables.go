@@ -66,11 +66,7 @@ func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 			row = append(row, "", "")
 		}
 		if chained {
-			ids := make([]string, len(j.After))
-			for i, id := range j.After {
-				ids[i] = text.Escape(id)
-			}
-			row = append(row, strings.Join(ids, ","))
+			row = append(row, text.Escape(strings.Join(j.After, ",")))
 		}
 		out.Write(row)
 	}

@@ -16,6 +16,7 @@ const reproductionName = "README.md"
 // Reproduction is a paper's experiments, simulated, beside its published figures.
 type Reproduction struct {
 	Paper, Title, Source string
+	Missing              []string // claims that are left out
 	Assumed              []string // in all parts that assume something
 	Warnings             []string // of what was fitted
 	Answers              Answers  // on the claims of the parts
@@ -64,6 +65,7 @@ func (r *Reproduction) WriteMarkdown(w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(&b, "# %s\n\n%s\n", r.Title, r.Source)
+	list("Left out", r.Missing)
 	list("Warnings", r.Warnings)
 	list("Assumed in all simulated cases", r.Assumed)
 	for i := range r.Parts {

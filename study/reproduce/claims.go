@@ -22,6 +22,7 @@ var claimFiles embed.FS
 // Paper is a paper with what it claims.
 type Paper struct {
 	Name, Title, Source string
+	Missing             []string // claims that are left out, and why
 	Experiment          []Experiment
 }
 
@@ -37,6 +38,7 @@ type Experiment struct {
 	Procedure string              // name of the procedure in procedures
 	Set       []string            // KEY=VALUE settings of all runs
 	Runs      map[string][]string // the settings of each run, by its name in measures; empty: one run
+	Limits    bool                // a measure reads the table of limits
 	Points    int                 // samples of the ranges of the unknown inputs; 0: none
 	Unknown   []Unknown
 	Claim     []Claim
@@ -58,6 +60,8 @@ type Claim struct {
 	Unit    string   // of the printed numbers: s, ms, MB, GB, %, times, or none
 	Measure []string // expressions over the tables of the runs: see measure
 	Cause   string   // of the difference, where one is known
+	Shown   string   // an expression that shows the cause in the same runs; empty: none does
+	Shows   string   // what the expression is there if the cause is the right one, as in Says, and its unit
 	Beyond  string   // why no simulator can answer; nothing is measured
 }
 
@@ -178,15 +182,36 @@ func (c *Claim) check() error {
 	case len(c.Measure) == 0 || len(c.Measure) != len(c.Says):
 		return fmt.Errorf("got %d measures for %d printed numbers: want as many", len(c.Measure), len(c.Says))
 	}
-	for i := range c.Says {
-		if _, err := readPublished(c.Says[i]); err != nil {
+	for _, says := range c.Says {
+		if _, err := readPublished(says); err != nil {
 			return err
 		}
-		if _, err := parser.ParseExpr(c.Measure[i]); err != nil {
-			return fmt.Errorf("measure: %q: %w", c.Measure[i], err)
+	}
+	for _, m := range c.measures() {
+		if _, err := parser.ParseExpr(m); err != nil {
+			return fmt.Errorf("measure: %q: %w", m, err)
 		}
 	}
+	if c.Shown != "" {
+		_, _, err := c.shows()
+		return err
+	}
 	return nil
+}
+
+// measures are those of the printed numbers, then that of the cause, if it has one.
+func (c *Claim) measures() []string {
+	if c.Shown == "" {
+		return c.Measure
+	}
+	return append(slices.Clone(c.Measure), c.Shown)
+}
+
+// shows reads what shows the cause, and the unit.
+func (c *Claim) shows() (p published, unit string, err error) {
+	said, unit, _ := strings.Cut(c.Shows, ": ")
+	p, err = readPublished(said)
+	return p, unit, err
 }
 
 // Parts lists the names of a paper's parts, with their further names.

@@ -2,9 +2,12 @@ package reproduce
 
 import (
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+var rangeHasSource = regexp.MustCompile("^(section [IVX0-9]|Hadoop's default|assumed: )")
 
 // Every claim has a place, and measures that name tables and columns that exist: each
 // is tried on one row of each table.
@@ -18,6 +21,11 @@ func TestClaimsAreWellFormed(t *testing.T) {
 		p := &papers[i]
 		for k := range p.Experiment {
 			e := &p.Experiment[k]
+			for _, u := range e.Unknown {
+				if !rangeHasSource.MatchString(u.Source) {
+					t.Errorf("%s, %s, %s: %q: want a section, Hadoop's default, or assumed", p.Name, e.Name, u.Name, u.Source)
+				}
+			}
 			if e.Procedure != "" && procedures[e.Procedure].tables == nil {
 				t.Errorf("%s, %s: no procedure %q", p.Name, e.Name, e.Procedure)
 			}
@@ -135,7 +143,7 @@ func TestVerdicts(t *testing.T) {
 	if area := got[0].Area(); !strings.HasPrefix(area, "slots 6 to 9 (false at 2 to 5)") {
 		t.Errorf("area %q", area)
 	}
-	if got[0].Share() != "4 of 8" || got[2].Cause() != "why" || got[1].Cause() != "" || got[0].Simulated() != "2 to 9" {
+	if got[0].Share() != "4 of 8" || got[2].Cause() != "not shown: why" || got[1].Cause() != "" || got[0].Simulated() != "2 to 9" {
 		t.Errorf("%q, %q, %q, %q", got[0].Share(), got[2].Cause(), got[1].Cause(), got[0].Simulated())
 	}
 	if charts := got[0].charts(); len(charts) != 2 || len(got[1].charts()) != 0 {

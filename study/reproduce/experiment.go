@@ -21,8 +21,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// tablesOf are the tables of a simulated run.
-func tablesOf(q *model.WhatIf) (map[string][]row, error) {
+// tablesOf are the tables of a simulated run. With limits, one has the parts of the
+// jobs' time by what limited them, from their ledgers.
+func tablesOf(q *model.WhatIf, limits bool) (map[string][]row, error) {
 	var attempts simulated.Attempts
 	p, err := study.Predict(sim.Simulator{Recorder: results.Recorders{&attempts}}, q)
 	if err != nil {
@@ -50,6 +51,16 @@ func tablesOf(q *model.WhatIf) (map[string][]row, error) {
 	for i := range p.Devices {
 		for step := range p.Devices[i].Uses {
 			t["devices"] = append(t["devices"], deviceRow{&p.Devices[i], step})
+		}
+	}
+	if limits {
+		list, err := study.Limits(q, nil)
+		if err != nil {
+			return nil, err
+		}
+		list, _ = results.SharesOf(list)
+		for _, l := range list {
+			t["limits"] = append(t["limits"], cells{"limit": l.What, "share": float64(l.Share)})
 		}
 	}
 	return t, nil
@@ -107,7 +118,7 @@ func (e *Experiment) simulatePoint(s *sweep.Sweep, k int) (tables, error) {
 		if len(scenario.Runs) != 1 {
 			return nil, fmt.Errorf("run %s: got %d runs of %s: want the keys of its [vary] set", name, len(scenario.Runs), e.Scenario)
 		}
-		if all[name], err = tablesOf(&scenario.Runs[0].Question); err != nil {
+		if all[name], err = tablesOf(&scenario.Runs[0].Question, e.Limits); err != nil {
 			return nil, fmt.Errorf("run %s: %w", name, err)
 		}
 	}
@@ -119,7 +130,7 @@ func (e *Experiment) measured(t tables) (values []float64s, err error) {
 	for i := range e.Claim {
 		c := &e.Claim[i]
 		list := float64s{}
-		for _, m := range c.Measure {
+		for _, m := range c.measures() {
 			v, err := t.measure(expression(m))
 			if err != nil {
 				return nil, fmt.Errorf("%s: measure %q: %w", c.ID, m, err)

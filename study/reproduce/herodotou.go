@@ -97,5 +97,3 @@ func herodotouTables(*reproducing) (tables, error) {
 	}
 	return tables{"run": {"merges": merges, "defaults": defaults}}, nil
 }
-
-func herodotouParts(r *reproducing) ([]ReproducedPart, error) { return herodotouExample(r) }

@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/compare"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // khanScenario is TeraSort, Sort or another job on in-house nodes, by input in
@@ -50,30 +53,33 @@ type khanRun struct {
 	off       map[string]float64
 }
 
-// khanUnseen predicts runs from a history of others. It returns what the simulations
-// assume.
-func (r *reproducing) khanUnseen() (runs []khanRun, assumed []string, err error) {
+// khanDeadlines are relative to the time on the cluster of the history.
+var khanDeadlines = []float64{0.8, 1, 1.5}
+
+// khanUnseen predicts runs from a history of others, and takes clusters for deadlines:
+// sized has them, with the simulated time on each. It returns what the simulations assume.
+func (r *reproducing) khanUnseen() (runs []khanRun, sized []row, assumed []string, err error) {
 	for _, profile := range []string{"wordcount", "sort"} {
 		history, err := r.khanRuns(profile, "history", "[5368709120, 10737418240, 16106127360, 21474836480]", "[8, 16, 24, 32, 40]")
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		s, dir, err := r.simulated(history)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		assumed = withNew(assumed, s.Scenario.Assumed)
 		models, err := study.ModelsWith(scenarios.ModelFiles{History: []string{dir}, Literal: true})
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		unseen, err := r.khanRuns(profile, "unseen", "[8053063680, 13421772800, 18790481920]", "[12, 24, 36]")
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		compared, err := compare.Compare([]string{unseen}, compare.Options{Options: r.Options, Models: models}, nil)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		for _, run := range compared.Runs {
 			j := &run.Question.Jobs[0]
@@ -84,14 +90,36 @@ func (r *reproducing) khanUnseen() (runs []khanRun, assumed []string, err error)
 				}
 			}
 			runs = append(runs, x)
+			if x.reduces != 24 { // the only number in the history too, so that HP answers
+				continue
+			}
+			for _, part := range khanDeadlines {
+				deadline := workload.Seconds(part * x.simulated)
+				found, err := analytic.Provision(*run.Question, models, deadline)
+				if err != nil {
+					return nil, nil, nil, err
+				}
+				for _, p := range found {
+					if p.Nodes == 0 || !slices.Contains(khanModels, p.Model) {
+						continue
+					}
+					q := run.Question.Resized(p.Nodes)
+					answer, err := study.Predict(sim.Simulator{}, &q)
+					if err != nil {
+						return nil, nil, nil, err
+					}
+					sized = append(sized, cells{"job": profile, "model": p.Model, "deadline": deadline.Seconds(), "simulated": answer.Mean.Seconds()})
+				}
+			}
 		}
 	}
-	return runs, assumed, nil
+	return runs, sized, assumed, nil
 }
 
-// khanTables makes the table unseen: the error of each model for each run, in per cent.
+// khanTables makes the tables unseen, the error of each model for each run, in per
+// cent, and sized, the clusters for deadlines.
 func khanTables(r *reproducing) (tables, error) {
-	runs, _, err := r.khanUnseen()
+	runs, sized, _, err := r.khanUnseen()
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +131,7 @@ func khanTables(r *reproducing) (tables, error) {
 			}
 		}
 	}
-	return tables{"run": {"unseen": all}}, nil
+	return tables{"run": {"unseen": all, "sized": sized}}, nil
 }
 
 // khanEvaluation is the page of the predictions.
@@ -114,7 +142,7 @@ func khanEvaluation(r *reproducing) ([]ReproducedPart, error) {
 			"The equations as printed (`ihp-literal`) count fractions of waves and fit without a constant; `ihp-literal-waves` counts whole waves; `ihp` has a constant, scaled distances and the time of the protocol besides.",
 		Header: append([]string{"job", "input", "reduces", "simulated s"}, khanModels...),
 	}
-	runs, assumed, err := r.khanUnseen()
+	runs, _, assumed, err := r.khanUnseen()
 	if err != nil {
 		return nil, err
 	}

@@ -22,11 +22,11 @@ import (
 //	max(fair1.jobs, finish) / max(fair2.jobs, finish)    runs by name
 //	mean(maps[group == "slow"], finish - start)     rows that meet a condition
 //
-// A table is maps, reduces, jobs or devices of a run (tablesOf), or one that a
+// A table is maps, reduces, jobs, devices or limits of a run (tablesOf), or one that a
 // procedure makes. all.TABLE has the rows of every run. Times are in seconds. Within a
 // statistic, names are columns. The statistics are in statistics.
 //
-// A statistic of no rows is NaN.
+// A statistic of no rows is NaN, but the sum 0.
 
 // row is one row of a table. A column is a number or a text.
 type row interface{ column(name string) (any, bool) }
@@ -39,38 +39,28 @@ func (c cells) column(name string) (any, bool) { v, ok := c[name]; return v, ok 
 // attemptRow is a row of the table of attempts.
 type attemptRow struct{ *workload.Attempt }
 
+// attemptColumns are the columns besides the phases.
+var attemptColumns = map[string]func(*workload.Attempt) any{
+	"job":           func(a *workload.Attempt) any { return a.Job },
+	"name":          func(a *workload.Attempt) any { return jobName(a.Job) },
+	"node":          func(a *workload.Attempt) any { return a.Node },
+	"group":         func(a *workload.Attempt) any { return groupOf(a.Node) },
+	"locality":      func(a *workload.Attempt) any { return a.Locality.String() },
+	"start":         func(a *workload.Attempt) any { return a.Start.Seconds() },
+	"finish":        func(a *workload.Attempt) any { return a.Finish.Seconds() },
+	"duration":      func(a *workload.Attempt) any { return a.Duration().Seconds() },
+	"wait_fetch":    func(a *workload.Attempt) any { return a.WaitFetch.Seconds() },
+	"wait_memory":   func(a *workload.Attempt) any { return a.WaitMemory.Seconds() },
+	"spills":        func(a *workload.Attempt) any { return float64(a.Spills) },
+	"merge_passes":  func(a *workload.Attempt) any { return float64(a.MergePasses) },
+	"map_function":  func(a *workload.Attempt) any { return a.Phases[workload.PhaseMap].Seconds() }, // map is a word of Go
+	"in_bytes":      func(a *workload.Attempt) any { return float64(a.InBytes) },
+	"shuffle_bytes": func(a *workload.Attempt) any { return float64(a.ShuffleBytes) },
+}
+
 func (a attemptRow) column(name string) (any, bool) {
-	switch name {
-	case "job":
-		return a.Job, true
-	case "name":
-		return jobName(a.Job), true
-	case "node":
-		return a.Node, true
-	case "group":
-		return groupOf(a.Node), true
-	case "locality":
-		return a.Locality.String(), true
-	case "start":
-		return a.Start.Seconds(), true
-	case "finish":
-		return a.Finish.Seconds(), true
-	case "duration":
-		return a.Duration().Seconds(), true
-	case "wait_fetch":
-		return a.WaitFetch.Seconds(), true
-	case "wait_memory":
-		return a.WaitMemory.Seconds(), true
-	case "spills":
-		return float64(a.Spills), true
-	case "merge_passes":
-		return float64(a.MergePasses), true
-	case "map_function": // map is a word of Go
-		return a.Phases[workload.PhaseMap].Seconds(), true
-	case "in_bytes":
-		return float64(a.InBytes), true
-	case "shuffle_bytes":
-		return float64(a.ShuffleBytes), true
+	if of := attemptColumns[name]; of != nil {
+		return of(a.Attempt), true
 	}
 	if p, ok := workload.ParsePhase(name); ok {
 		return a.Phases[p].Seconds(), true
@@ -90,8 +80,16 @@ type deviceRow struct {
 	step int
 }
 
+// deviceColumns are the columns besides those of the device itself and of time.
+var deviceColumns = map[string]func(*model.Use) any{
+	"busy":        func(u *model.Use) any { return u.Busy },
+	"bytes":       func(u *model.Use) any { return float64(u.Bytes) },
+	"read_bytes":  func(u *model.Use) any { return float64(u.ReadBytes) },
+	"write_bytes": func(u *model.Use) any { return float64(u.WriteBytes) },
+	"foreign":     func(u *model.Use) any { return u.Foreign },
+}
+
 func (d deviceRow) column(name string) (any, bool) {
-	u := &d.of.Uses[d.step]
 	switch name {
 	case "node":
 		return d.of.Node, true
@@ -103,16 +101,9 @@ func (d deviceRow) column(name string) (any, bool) {
 		return d.of.Times[d.step].Seconds(), true
 	case "finish":
 		return d.of.Times[d.step+1].Seconds(), true
-	case "busy":
-		return u.Busy, true
-	case "bytes":
-		return float64(u.Bytes), true
-	case "read_bytes":
-		return float64(u.ReadBytes), true
-	case "write_bytes":
-		return float64(u.WriteBytes), true
-	case "foreign":
-		return u.Foreign, true
+	}
+	if of := deviceColumns[name]; of != nil {
+		return of(&d.of.Uses[d.step]), true
 	}
 	return nil, false
 }
@@ -320,26 +311,13 @@ func (s scope) binary(e *ast.BinaryExpr) any {
 	return nil
 }
 
-// statistics of the values that an expression has in the rows.
+// statistics of the values that an expression has in the rows. Only sum takes none.
 var statistics = map[string]func(values []float64) float64{
 	"sum":  sum,
 	"mean": func(v []float64) float64 { return sum(v) / float64(len(v)) },
-	"max": func(v []float64) float64 {
-		if len(v) == 0 {
-			return math.NaN()
-		}
-		return slices.Max(v)
-	},
-	"min": func(v []float64) float64 {
-		if len(v) == 0 {
-			return math.NaN()
-		}
-		return slices.Min(v)
-	},
+	"max":  slices.Max[[]float64],
+	"min":  slices.Min[[]float64],
 	"median": func(v []float64) float64 {
-		if len(v) == 0 {
-			return math.NaN()
-		}
 		slices.Sort(v)
 		return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 	},
@@ -382,6 +360,9 @@ func (s scope) call(e *ast.CallExpr) any {
 	}
 	rows := s.rows(e.Args[0])
 	if statistic != nil {
+		if len(rows) == 0 && name != "sum" {
+			return math.NaN()
+		}
 		return statistic(s.values(rows, e.Args[1]))
 	}
 	switch name {

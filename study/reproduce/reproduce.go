@@ -18,6 +18,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/sweep"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -31,7 +32,7 @@ type procedure struct {
 
 // procedures by name.
 var procedures = map[string]procedure{
-	"equations":       {herodotouTables, herodotouParts},
+	"equations":       {herodotouTables, herodotouExample},
 	"evaluation":      {khanTables, khanEvaluation},
 	"benchmarks":      {zhangBenchmarks, zhangTable1},
 	"applications-5":  {zhangFiveTables, zhangFive},
@@ -94,7 +95,7 @@ func Reproduce(name string, o Reproducing) (page *Reproduction, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	page = &Reproduction{Paper: p.Name, Title: p.Title, Source: p.Source}
+	page = &Reproduction{Paper: p.Name, Title: p.Title, Source: p.Source, Missing: p.Missing}
 	for i := range p.Experiment {
 		e := &p.Experiment[i]
 		if o.Figure != "" && !e.named(o.Figure) {
@@ -147,40 +148,6 @@ func (e *Experiment) part(answers []Answer, assumed []string) ReproducedPart {
 	return part
 }
 
-// procedurePoints returns what the claims of a procedure are at each choice of the
-// unknown inputs.
-func (r *reproducing) procedurePoints(paper string, e *Experiment) ([]point, error) {
-	settings, inputs := [][]string{e.Set}, [][]string{nil}
-	if len(e.Unknown) > 0 {
-		s, err := r.sampled(e)
-		if err != nil {
-			return nil, err
-		}
-		defer s.Close()
-		settings, inputs = nil, nil
-		for k := range s.NumPoints {
-			settings, inputs = append(settings, s.Settings(k)), append(inputs, s.Values(k))
-		}
-	}
-	all := make([]point, len(settings))
-	for k := range all {
-		all[k].Inputs = inputs[k]
-		err := r.once(paper, e, &all[k], func() (tables, error) {
-			work, err := os.MkdirTemp(r.work, "point-")
-			if err != nil {
-				return nil, err
-			}
-			at := &reproducing{Reproducing: r.Reproducing, work: work, done: map[string]any{}, assumed: map[string][]string{}}
-			at.Set = settings[k]
-			return procedures[e.Procedure].tables(at)
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
 // shareAssumptions moves to the page what all simulated cases assume.
 func shareAssumptions(page *Reproduction) {
 	var lists [][]string
@@ -206,29 +173,46 @@ func shareAssumptions(page *Reproduction) {
 // points returns what the claims of an experiment are at each choice of the unknown
 // inputs.
 func (r *reproducing) points(paper string, e *Experiment) ([]point, error) {
-	if e.Scenario == "" && e.Procedure == "" {
+	switch {
+	case e.Scenario == "" && e.Procedure == "":
 		return nil, nil
-	}
-	if e.Procedure != "" {
-		return r.procedurePoints(paper, e)
+	case e.Scenario == "": // nothing varies
+		all := make([]point, 1)
+		return all, r.once(paper, e, &all[0], func() (tables, error) { return r.follow(e, nil) })
 	}
 	s, err := r.sampled(e)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	r.assumed[e.Name] = s.Base.Scenario.Assumed
-	all := make([]point, s.NumPoints)
+	tablesAt := e.simulatePoint
 	var group errgroup.Group
 	group.SetLimit(r.NumWorkers())
+	if e.Procedure != "" { // its own runs are concurrent
+		tablesAt = func(s *sweep.Sweep, k int) (tables, error) { return r.follow(e, s.Settings(k)) }
+		group.SetLimit(1)
+	} else {
+		r.assumed[e.Name] = s.Base.Scenario.Assumed
+	}
+	all := make([]point, s.NumPoints)
 	for k := range all {
 		group.Go(func() error {
-			p := &all[k]
 			if len(e.Unknown) > 0 {
-				p.Inputs = s.Values(k)
+				all[k].Inputs = s.Values(k)
 			}
-			return r.once(paper, e, p, func() (tables, error) { return e.simulatePoint(s, k) })
+			return r.once(paper, e, &all[k], func() (tables, error) { return tablesAt(s, k) })
 		})
 	}
 	return all, group.Wait()
+}
+
+// follow makes the tables of a procedure with settings.
+func (r *reproducing) follow(e *Experiment, settings []string) (tables, error) {
+	work, err := os.MkdirTemp(r.work, "point-")
+	if err != nil {
+		return nil, err
+	}
+	at := &reproducing{Reproducing: r.Reproducing, work: work, done: map[string]any{}, assumed: map[string][]string{}}
+	at.Set = settings
+	return procedures[e.Procedure].tables(at)
 }

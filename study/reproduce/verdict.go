@@ -68,8 +68,8 @@ func (a *Answer) judge(i int) {
 	}
 	for _, at := range a.at {
 		good := true
-		for k, v := range at.Values[i] {
-			good = good && a.published[k].holds(v)
+		for k := range a.published {
+			good = good && a.published[k].holds(at.Values[i][k])
 		}
 		if good {
 			a.True++
@@ -101,22 +101,27 @@ func (a *Answer) Says() string {
 func (a *Answer) Simulated() string {
 	var parts []string
 	for k := range a.published {
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, v := range a.values {
-			if finite(v[k]) {
-				low, high = min(low, v[k]), max(high, v[k])
-			}
-		}
-		switch l, h := figures(low), figures(high); {
-		case low > high:
-			parts = append(parts, "none")
-		case l == h:
-			parts = append(parts, l)
-		default:
-			parts = append(parts, l+" to "+h)
-		}
+		parts = append(parts, a.rangeOf(k))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// rangeOf is the range of measure k over the points.
+func (a *Answer) rangeOf(k int) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range a.values {
+		if finite(v[k]) {
+			low, high = min(low, v[k]), max(high, v[k])
+		}
+	}
+	l, h := figures(low), figures(high)
+	switch {
+	case low > high:
+		return "none"
+	case l == h:
+		return l
+	}
+	return l + " to " + h
 }
 
 // figures writes a number with four figures.
@@ -231,12 +236,29 @@ func (a *Answer) Command() string {
 	return fmt.Sprintf("slotwave reproduce %s --figure %s", a.Paper, a.Part)
 }
 
-// Cause is why the claim does not hold, or why nothing is simulated.
+// Cause is why the claim does not hold, with what shows it, or why nothing is
+// simulated.
 func (a *Answer) Cause() string {
-	if a.Verdict == Reproduced {
+	c := &a.Claim
+	switch {
+	case a.Verdict == Reproduced:
 		return ""
+	case c.Beyond != "" || c.Cause == "":
+		return c.Beyond
+	case c.Shown == "":
+		return "not shown: " + c.Cause
 	}
-	return cmp.Or(a.Claim.Beyond, a.Claim.Cause)
+	p, unit, err := c.shows()
+	if err != nil {
+		panic(err) // checked by readPaper
+	}
+	k, n := len(c.Measure), 0
+	for _, v := range a.values {
+		if p.holds(v[k]) {
+			n++
+		}
+	}
+	return fmt.Sprintf("%s (at %d of %d: %s %s)", c.Cause, n, len(a.values), a.rangeOf(k), unit)
 }
 
 // charts draw where the claim is true: the value over the input with the most

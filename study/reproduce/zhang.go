@@ -100,7 +100,7 @@ func zhangBenchmarks(r *reproducing) (tables, error) {
 	for i := range fitted.Phases {
 		p := &fitted.Phases[i]
 		for _, x := range p.Rows {
-			tasks = append(tasks, cells{"phase": p.Phase, "mb": x.MB, "ms": x.MS})
+			tasks = append(tasks, cells{"phase": p.Phase, "mb": x.MB, "ms": x.MS, "line": p.Model.At(x.MB)})
 		}
 		line := cells{"phase": p.Phase, "pieces": 1.0, "breaks": math.NaN(), "steeper": math.NaN()}
 		if !math.IsInf(p.Model.Tau, 1) {
@@ -136,7 +136,7 @@ func zhangTable1(r *reproducing) ([]ReproducedPart, error) {
 		part.Rows = append(part.Rows, []string{p.Phase, lineOf(p.Model), fmt.Sprintf("%.0f / %.0f / %.0f", 100*e[0], 100*e[1], 100*e[2])})
 		part.Charts = append(part.Charts, phaseChart(p))
 	}
-	part.Outcome = "Rows of reads and writes differ by contention only: half of the tasks have a disk for themselves, so their times are two spikes with the line between. " +
+	part.Outcome = "Rows of reads and writes differ by contention only: reads are two spikes with the line between, alone on a disk or beside another; writes scatter. " +
 		"Collecting, sorting and merging use one core each and hardly vary, unlike on a real JVM."
 	return []ReproducedPart{part}, nil
 }
@@ -283,7 +283,7 @@ func (r *reproducing) zhangLoop(c zhangCluster) ([]ReproducedPart, error) {
 	}
 	part.Rows = append(part.Rows, sum)
 	part.Outcome = fmt.Sprintf("By the paper's method %d of %d are within 10 %%, the worst %.1f %%; with a small run, which the paper does not have, %d, the worst %.1f %%. "+
-		"The lines miss what tasks wait for each other: the fitted line of the shuffle is the least time of its rows, and reads with a disk alone and beside others are two spikes, of which a line takes one.",
+		"The lines miss what tasks wait for each other: the fitted line of the shuffle is the least time of its rows, and that of reads lies between those with a disk alone and those beside others.",
 		within[0], len(zhangApplications), 100*worst[0], within[len(within)-1], 100*worst[len(worst)-1])
 	part.Charts = []Chart{{Name: c.name, Title: c.title, X: "simulated (s)", Y: "predicted (s)", Diagonal: true, Series: series[:]}}
 	return []ReproducedPart{part}, nil
@@ -301,7 +301,10 @@ func (r *reproducing) zhangAnswers(a *zhangApplication, c *zhangCluster, ways []
 	}
 	x.simulated, x.assumed = asked.Runs[0].Predictions[0].Mean, asked.Study.Scenario.Assumed
 	answer := func(row float64, small string) (*model.Prediction, error) {
-		lines, err := r.linesOnce(row)
+		lines, err := cached(r, fmt.Sprint("lines ", row), func() (string, error) {
+			_, file, err := r.lines(row)
+			return file, err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -321,11 +324,14 @@ func (r *reproducing) zhangAnswers(a *zhangApplication, c *zhangCluster, ways []
 	if err != nil {
 		return x, err
 	}
-	s, run, err := r.simulatedOnce(small)
+	run, err := cached(r, small, func() (simulatedRun, error) {
+		s, dir, err := r.simulated(small)
+		return simulatedRun{s, dir}, err
+	})
 	if err != nil {
 		return x, err
 	}
-	d := &s.Scenario.Runs[0].Question.Programs[0].Data
+	d := &run.s.Scenario.Runs[0].Question.Programs[0].Data
 	own := float64(platform.BenchmarkRow)
 	if d.MapRecsSel > 0 {
 		own = math.Max(1, d.InputPairWidth*d.MapSizeSel/d.MapRecsSel)
@@ -334,7 +340,7 @@ func (r *reproducing) zhangAnswers(a *zhangApplication, c *zhangCluster, ways []
 		return x, err
 	}
 	x.predicted[2] = p.Mean
-	if p, err = answer(platform.BenchmarkRow, run); err != nil {
+	if p, err = answer(platform.BenchmarkRow, run.dir); err != nil {
 		return x, err
 	}
 	x.predicted[3] = p.Mean
@@ -359,30 +365,20 @@ func (r *reproducing) zhangAnswer(file, lines, small string) (*model.Prediction,
 	return &answers.List[i].Prediction, answers.List[i].Err
 }
 
-// linesOnce is lines, for rows that several applications need.
-func (r *reproducing) linesOnce(row float64) (string, error) {
-	key := fmt.Sprint("lines ", row)
-	if file, ok := r.done[key].(string); ok {
-		return file, nil
-	}
-	_, file, err := r.lines(row)
-	if err == nil {
-		r.done[key] = file
-	}
-	return file, err
+// simulatedRun is the result of a scenario.
+type simulatedRun struct {
+	s   *study.Study
+	dir string
 }
 
-// simulatedOnce calls simulated the first time and returns the same result after
-// that, for a scenario that several parts need.
-func (r *reproducing) simulatedOnce(file string) (*study.Study, string, error) {
-	type result struct {
-		s   *study.Study
-		dir string
+// cached calls make the first time, and returns the same for the key after that.
+func cached[T any](r *reproducing, key string, make func() (T, error)) (T, error) {
+	if x, ok := r.done[key].(T); ok {
+		return x, nil
 	}
-	if x, ok := r.done[file].(result); ok {
-		return x.s, x.dir, nil
+	x, err := make()
+	if err == nil {
+		r.done[key] = x
 	}
-	s, dir, err := r.simulated(file)
-	r.done[file] = result{s, dir}
-	return s, dir, err
+	return x, err
 }

@@ -197,7 +197,7 @@ var jobTexts = map[string]cellSetter[*jobCells]{
 	"user":             func(r *jobCells, text string) { r.j.User = r.c.intern(workload.Unescape(text)) },
 	"queue":            func(r *jobCells, text string) { r.j.Queue = r.c.intern(workload.Unescape(text)) },
 	"pool":             func(r *jobCells, text string) { r.j.Pool = r.c.intern(workload.Unescape(text)) },
-	"after":            func(r *jobCells, text string) { r.j.After = readIDs(text) },
+	"after":            func(r *jobCells, text string) { r.j.After = strings.Split(workload.Unescape(text), ",") },
 	"priority":         func(r *jobCells, text string) { r.c.priority(r.line, r.j, text) },
 	"state":            func(r *jobCells, text string) { r.j.Outcome = r.c.state(r.line, r.j.ID, text) },
 	"status":           func(r *jobCells, text string) { r.j.Outcome = r.c.state(r.line, r.j.ID, text) },
@@ -208,14 +208,6 @@ var jobTexts = map[string]cellSetter[*jobCells]{
 	"slowstart":        func(r *jobCells, text string) { r.j.Conf.Set("mapred.reduce.slowstart.completed.maps", text) },
 	"failed_maps":      func(r *jobCells, text string) { r.j.Totals.FailedMaps = r.count("failed_maps", text) },
 	"failed_reduces":   func(r *jobCells, text string) { r.j.Totals.FailedReduces = r.count("failed_reduces", text) },
-}
-
-// readIDs reads the IDs of jobs, which are separated by commas.
-func readIDs(text string) (ids []string) {
-	for id := range strings.SplitSeq(text, ",") {
-		ids = append(ids, workload.Unescape(id))
-	}
-	return ids
 }
 
 func (r *jobCells) announced(name, text string) int {
