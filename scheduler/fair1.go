@@ -17,28 +17,18 @@ import (
 // largest deficit goes first. A tracker gets one task a heartbeat, or at most
 // one map and one reduce if assignmultiple is set.
 type fair1 struct {
-	updates
+	fairJobs[*jobInfo]
 	assignMultiple bool // mapred.fairscheduler.assignmultiple, false
 	sizeBased      bool // mapred.fairscheduler.sizebasedweight, false
 	boost          *booster
 
-	pools       []fairPool
-	users       []quota
-	poolIDs     map[string]int32
-	userIDs     map[string]int32
-	userDefault int     // userMaxJobsDefault
-	limited     bool    // some pool or user has a limit of running jobs
-	guarantees  [2]bool // some pool has guaranteed slots
+	pools      []*fairPool
+	poolIDs    map[string]int32
+	guarantees [2]bool // some pool has guaranteed slots
 
-	infos   []*jobInfo   // by submission; nil for a job that has ended
-	ended   int          // of infos
-	rows    [2]shareRows // by type of task
-	changed []*jobInfo   // since the last update
-	active  []*jobInfo   // with running attempts, which may lag later
-
-	byRank   sorted[*jobInfo] // by priority and submission, if there are limits
-	round    int              // number of the round of limits
-	unlisted bool             // a job has started or ended since the last round
+	infos []*jobInfo   // by submission; nil for a job that has ended
+	ended int          // of infos
+	rows  [2]shareRows // by type of task
 
 	// The following are buffers for a single call.
 	needy   []int32
@@ -48,9 +38,6 @@ type fair1 struct {
 	slots     [2]int // at the last update
 	byTie     bool   // deficits, which grow with time, have decided on guaranteed slots
 }
-
-// unlimitedJobs is the number of running jobs that means no limit.
-const unlimitedJobs = math.MaxInt32
 
 // fairUpdate is the interval at which shares are recomputed
 // (FairScheduler.UPDATE_INTERVAL).
@@ -64,46 +51,13 @@ type fairPool struct {
 	rows   []int32 // of its jobs
 }
 
-// quota limits how many jobs of a pool or user run.
-type quota struct {
-	most    int
-	running int
-	round   int // round in which the jobs were counted
-}
-
-// left reports whether another job may run in a round.
-func (q *quota) left(round int) bool {
-	if q.round != round {
-		q.round, q.running = round, 0
-	}
-	return q.running < q.most
-}
-
-// heldBy returns the limit of a pool or user that keeps a job from running.
-func heldBy(pool string, p *quota, user string, u *quota) (model.Reason, model.Figures) {
-	for _, full := range []struct {
-		of string
-		*quota
-	}{{"pool " + pool, p}, {"user " + user, u}} {
-		if full.running >= full.most {
-			return model.AtJobLimit, model.Figures{Pool: full.of, Running: full.running, Limit: full.most}
-		}
-	}
-	return model.NotDeclined, model.Figures{}
-}
-
 // jobInfo is FairScheduler.JobInfo. Its figures by type of task are in
 // shareRows.
 type jobInfo struct {
-	job        *Job
-	pool, user int32
-	row        int32 // index in shareRows and fair1.infos
-	active     int32 // index in fair1.active plus 1; 0: not there
-	state      State // round of limits that allowed it
-	runnable   bool
-	changed    bool    // is in fair1.changed
-	wanted     [2]bool // the job wanted tasks at the last look
-	lagging    [2]int  // lagging tasks at the last update
+	fairJob
+	row     int32   // index in shareRows and fair1.infos
+	wanted  [2]bool // the job wanted tasks at the last look
+	lagging [2]int  // lagging tasks at the last update
 }
 
 // booster is NewJobWeightBooster: it raises the weight of new jobs.
@@ -155,11 +109,11 @@ func newFair1(spec model.Scheduler, _ *model.Release) (Policy, error) {
 	f := &fair1{
 		assignMultiple: read.Truth("mapred.fairscheduler.assignmultiple"),
 		sizeBased:      read.Truth("mapred.fairscheduler.sizebasedweight"),
-		poolIDs:        make(map[string]int32), userIDs: make(map[string]int32),
-		userDefault: read.int("userMaxJobsDefault", unlimitedJobs, 0),
-		boost:       read.booster(),
-		byRank:      newSorted(func(a, b *jobInfo) int { return byPriority(a.job, b.job) }),
+		poolIDs:        make(map[string]int32),
+		fairJobs:       fairJobs[*jobInfo]{userDefault: read.int("userMaxJobsDefault", unlimitedJobs, 0)},
+		boost:          read.booster(),
 	}
+	limited := false
 	read.weights(spec.Pools)
 	if read.Err != nil {
 		return Policy{}, read.Err
@@ -169,16 +123,13 @@ func newFair1(spec model.Scheduler, _ *model.Release) (Policy, error) {
 		most := math.MaxInt
 		if p.MaxRunningJobs != nil {
 			most = *p.MaxRunningJobs
-			f.limited = true
+			limited = true
 		}
 		f.guarantees[0] = f.guarantees[0] || p.MinMaps > 0
 		f.guarantees[1] = f.guarantees[1] || p.MinReduces > 0
-		f.addPool(p.Name, fairPool{weight: p.Weight, min: [2]int{p.MinMaps, p.MinReduces}, quota: quota{most: most}})
+		f.addPool(p.Name, &fairPool{weight: p.Weight, min: [2]int{p.MinMaps, p.MinReduces}, quota: quota{most: most}})
 	}
-	for _, u := range spec.Users {
-		f.addUser(u.Name, u.MaxRunningJobs)
-	}
-	f.limited = f.limited || len(spec.Users) > 0 || f.userDefault < unlimitedJobs
+	f.open(limited, spec.Users)
 	return Policy{
 		Assign: f.assign, Submitted: f.submitted, Updated: f.updated, check: f.check,
 		TakeOver: func(c *Cluster) { f.updatedAt = c.Now }, // deficits grow from now on
@@ -187,20 +138,13 @@ func newFair1(spec model.Scheduler, _ *model.Release) (Policy, error) {
 	}, nil
 }
 
-func (f *fair1) addPool(name string, p fairPool) int32 {
+func (f *fair1) addPool(name string, p *fairPool) int32 {
 	id := int32(len(f.pools))
 	f.pools = append(f.pools, p)
 	f.poolIDs[name] = id
 	for k := range f.rows {
 		f.rows[k].poolRaw = append(f.rows[k].poolRaw, 0)
 	}
-	return id
-}
-
-func (f *fair1) addUser(name string, most int) int32 {
-	id := int32(len(f.users))
-	f.users = append(f.users, quota{most: most})
-	f.userIDs[name] = id
 	return id
 }
 
@@ -213,20 +157,13 @@ func (f *fair1) submitted(c *Cluster, j *Job) {
 	name := PoolOf(j.Pool, j.User)
 	pool, ok := f.poolIDs[name]
 	if !ok {
-		pool = f.addPool(name, fairPool{weight: 1, quota: quota{most: math.MaxInt}})
+		pool = f.addPool(name, &fairPool{weight: 1, quota: quota{most: math.MaxInt}})
 	}
-	user, ok := f.userIDs[j.User]
-	if !ok {
-		user = f.addUser(j.User, f.userDefault)
-	}
-	i := &jobInfo{job: j, pool: pool, user: user, row: int32(len(f.infos))}
-	j.note = i
+	i := &jobInfo{row: int32(len(f.infos))}
+	f.come(i, j, &f.pools[pool].quota)
 	f.infos = append(f.infos, i)
 	for k := range f.rows {
 		f.rows[k].add(pool, priorityFactor(j.Priority))
-	}
-	if f.limited {
-		f.byRank.insert(i)
 	}
 	f.update(c)
 	j.Init()
@@ -344,21 +281,13 @@ func (f *fair1) launchRow(c *Cluster, t *TaskTracker, row int32, k int) bool {
 func (f *fair1) follow() {
 	for j, ok := f.next(); ok; j, ok = f.next() {
 		i := j.note.(*jobInfo)
-		f.note(i)
+		f.mark(i)
 		for k := range i.wanted {
 			if j.Wants[k] && !i.wanted[k] {
 				f.rows[k].forgetBest()
 			}
 		}
 		i.wanted = j.Wants
-	}
-}
-
-// note marks a job so that the next update counts its tasks again.
-func (f *fair1) note(i *jobInfo) {
-	if !i.changed {
-		i.changed = true
-		f.changed = append(f.changed, i)
 	}
 }
 
@@ -369,7 +298,7 @@ func (f *fair1) update(c *Cluster) {
 	f.catchUp(c)
 	f.updateDeficits(c.Now)
 	f.dropEnded()
-	f.updateRunnability()
+	f.updateRunnability((*jobInfo).runs, (*jobInfo).run)
 	f.updateTaskCounts()
 	moved := f.slots != c.Slots || f.sizeBased || f.boost != nil
 	f.slots = c.Slots
@@ -413,11 +342,7 @@ func (f *fair1) dropEnded() {
 		for k := range f.rows {
 			f.rows[k].count(i.row, 0, 0, false)
 		}
-		f.setActive(i, false)
-		if f.limited {
-			f.byRank.remove(i)
-			f.unlisted = true
-		}
+		f.leave(i)
 		f.infos[i.row] = nil
 		f.ended++
 		return true
@@ -436,40 +361,14 @@ func (f *fair1) dropEnded() {
 	f.ended = 0
 }
 
-// updateRunnability lets jobs run in order of priority and submission until the
-// limits of their user or pool are reached.
-func (f *fair1) updateRunnability() {
-	for _, i := range f.changed {
-		if !f.limited {
-			i.runnable = i.job.State == Running
-		} else if i.state != i.job.State {
-			i.state = i.job.State
-			f.unlisted = true
-		}
-	}
-	if !f.unlisted {
-		return
-	}
-	f.unlisted = false
-	f.round++
-	for i := range f.byRank.all() {
-		u, p := &f.users[i.user], &f.pools[i.pool].quota
-		runnable := i.job.State == Running && u.left(f.round) && p.left(f.round)
-		if runnable {
-			u.running++
-			p.running++
-		}
-		if runnable != i.runnable {
-			i.runnable = runnable
-			f.note(i)
-		}
-	}
-}
+func (i *jobInfo) runs() bool { return i.job.State == Running }
+
+func (i *jobInfo) run() { i.runnable = i.runs() }
 
 // held implements Policy.Held.
 func (f *fair1) held(j *Job, _ int) (model.Reason, model.Figures) {
 	if i := j.note.(*jobInfo); f.limited && !i.runnable {
-		return heldBy(PoolOf(j.Pool, j.User), &f.pools[i.pool].quota, j.User, &f.users[i.user])
+		return i.heldBy(PoolOf(j.Pool, j.User))
 	}
 	return model.NotDeclined, model.Figures{}
 }
@@ -494,20 +393,6 @@ func (f *fair1) updateTaskCounts() {
 			i.changed = false
 			f.count(i)
 		}
-	}
-}
-
-// setActive updates the list of jobs with running attempts.
-func (f *fair1) setActive(i *jobInfo, active bool) {
-	switch last := len(f.active) - 1; {
-	case active && i.active == 0:
-		f.active = append(f.active, i)
-		i.active = int32(len(f.active))
-	case !active && i.active > 0:
-		moved := f.active[last]
-		f.active[i.active-1], moved.active = moved, i.active
-		f.active[last] = nil
-		f.active, i.active = f.active[:last], 0
 	}
 }
 
@@ -612,12 +497,12 @@ func (f *fair1) updateMinSlots(k int) bool {
 		f.pools[p].rows = f.pools[p].rows[:0]
 	}
 	for row, in := range r.divides {
-		if p := &f.pools[r.pool[row]]; in && p.min[k] > 0 {
+		if p := f.pools[r.pool[row]]; in && p.min[k] > 0 {
 			p.rows = append(p.rows, int32(row))
 		}
 	}
 	for n := range f.pools {
-		p := &f.pools[n]
+		p := f.pools[n]
 		if len(p.rows) == 0 {
 			continue
 		}

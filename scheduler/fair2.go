@@ -14,21 +14,14 @@ import (
 // furthest below its share goes first. Maps wait for a node, then a rack, that
 // holds their data (delay scheduling).
 type fair2 struct {
-	updates
+	fairJobs[*jobSchedulable]
 	fair2Conf
 	fair2Tasks
 	fair2Looks
 
 	pools  []*poolSchedulable // by name
 	byName map[string]*poolSchedulable
-	users  map[string]*quota
 	asking [2]sorted[*poolSchedulable] // pools that have candidates, in fair order
-
-	changed  []*jobSchedulable       // since the last update
-	active   []*jobSchedulable       // with running attempts
-	byRank   sorted[*jobSchedulable] // by priority and submission, if there are limits
-	round    int                     // number of the round of limits
-	unlisted bool                    // a job has come, started or ended since the last round
 
 	preemptedAt time.Duration
 
@@ -63,9 +56,11 @@ func newFair2(spec model.Scheduler, r *model.Release) (Policy, error) {
 	}
 	f := &fair2{
 		fair2Conf: conf,
-		byName:    make(map[string]*poolSchedulable), users: make(map[string]*quota),
-		byRank: newSorted(func(a, b *jobSchedulable) int { return byPriority(a.job, b.job) }),
+		byName:    make(map[string]*poolSchedulable),
+		fairJobs:  fairJobs[*jobSchedulable]{userDefault: conf.userDefault},
 	}
+	limited := func(p model.Pool) bool { return p.MaxRunningJobs != nil }
+	f.open(conf.poolDefault < unlimitedJobs || slices.ContainsFunc(spec.Pools, limited), spec.Users)
 	for k := range f.asking {
 		f.asking[k] = newSorted(func(a, b *poolSchedulable) int { return a.compare(b, k) })
 	}
@@ -78,9 +73,6 @@ func newFair2(spec model.Scheduler, r *model.Release) (Policy, error) {
 	}
 	if f.byName["default"] == nil {
 		f.addPool(f.newPool("default"))
-	}
-	for _, u := range spec.Users {
-		f.users[u.Name] = &quota{most: u.MaxRunningJobs}
 	}
 	return Policy{
 		Assign: f.assign, Submitted: f.submitted, Updated: f.updated, TakeOver: f.takeOver, Wants: f.wants,
@@ -104,17 +96,8 @@ func (f *fair2) submitted(c *Cluster, j *Job) {
 		p.atMinShare, p.atHalfShare = [2]time.Duration{c.Now, c.Now}, [2]time.Duration{c.Now, c.Now}
 		f.addPool(p)
 	}
-	u := f.users[j.User]
-	if u == nil {
-		u = &quota{most: f.userDefault}
-		f.users[j.User] = u
-	}
-	i := &jobSchedulable{job: j, pool: p, user: u}
-	j.note = i
-	if f.limited {
-		f.byRank.insert(i)
-		f.unlisted = true
-	}
+	i := &jobSchedulable{pool: p}
+	f.come(i, j, &p.jobsRunning)
 	for k := range p.jobs {
 		if f.resorts {
 			p.jobs[k] = append(p.jobs[k], i)
@@ -122,7 +105,7 @@ func (f *fair2) submitted(c *Cluster, j *Job) {
 		f.unsort(i, k)
 		f.place(p, k)
 	}
-	f.note(i)
+	f.mark(i)
 	f.update(c)
 }
 
@@ -370,7 +353,7 @@ func (f *fair2) held(j *Job, k int) (model.Reason, model.Figures) {
 	i := j.note.(*jobSchedulable)
 	p := i.pool
 	if f.limited && !i.runnable {
-		return heldBy(p.name, &p.jobsRunning, j.User, i.user)
+		return i.heldBy(p.name)
 	}
 	if p.demand[k] >= p.max[k] {
 		return model.AtPoolLimit, model.Figures{Pool: "pool " + p.name, Running: p.running[k], Demand: p.running[k] + j.Pending(workload.Kind(k)), Limit: p.max[k]}
@@ -459,7 +442,7 @@ func (f *fair2) update(c *Cluster) {
 	}
 	f.follow()
 	f.dropEnded()
-	f.updateRunnability()
+	f.updateRunnability(func(*jobSchedulable) bool { return true }, (*jobSchedulable).run)
 	f.follow()
 	f.updateDemands()
 	if f.preempts || c.Traced {
@@ -485,47 +468,13 @@ func (f *fair2) dropEnded() {
 	}
 }
 
-// updateRunnability lets jobs run, and has them initialised, in order of
-// priority and submission until the limits are used up.
-func (f *fair2) updateRunnability() {
-	if !f.limited {
-		for _, i := range f.changed {
-			i.run()
-		}
-		return
-	}
-	for _, i := range f.changed {
-		if i.state != i.job.State {
-			i.state = i.job.State
-			f.unlisted = true
-		}
-	}
-	if !f.unlisted {
-		return
-	}
-	f.unlisted = false
-	f.round++
-	for i := range f.byRank.all() {
-		was := i.runnable
-		i.runnable = false
-		if u, p := i.user, &i.pool.jobsRunning; u.left(f.round) && p.left(f.round) {
-			u.running++
-			p.running++
-			i.run()
-		}
-		if i.runnable != was {
-			f.note(i)
-		}
-	}
-}
-
 // updateDemands counts the tasks of changed jobs and of jobs with running
 // attempts.
 func (f *fair2) updateDemands() {
 	ended := f.changed[:0]
 	for _, i := range f.changed {
 		f.refresh(i)
-		f.setActive(i)
+		f.setActive(i, i.job.ActiveTasks != [2]int{})
 		if i.active == 0 {
 			f.updateDemand(i)
 		}

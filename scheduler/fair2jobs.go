@@ -84,17 +84,9 @@ func (f *fair2) jobWeight(c *Cluster, i *jobSchedulable, k int) float64 {
 func (f *fair2) follow() {
 	for j, ok := f.next(); ok; j, ok = f.next() {
 		if i := j.note.(*jobSchedulable); !i.left {
-			f.note(i)
+			f.mark(i)
 			f.refresh(i)
 		}
-	}
-}
-
-// note marks a job so that the next update counts its demand again.
-func (f *fair2) note(i *jobSchedulable) {
-	if !i.changed {
-		i.changed = true
-		f.changed = append(f.changed, i)
 	}
 }
 
@@ -181,27 +173,8 @@ func (f *fair2) drop(i *jobSchedulable) {
 			f.setDemand(p, k, min(p.uncapped[k], p.max[k]))
 		}
 	}
-	if f.limited {
-		f.byRank.remove(i)
-		f.unlisted = true
-	}
 	i.left = true
-	f.setActive(i)
-}
-
-// setActive updates the list of jobs with running attempts.
-func (f *fair2) setActive(i *jobSchedulable) {
-	active := !i.left && i.job.ActiveTasks != [2]int{}
-	switch last := len(f.active) - 1; {
-	case active && i.active == 0:
-		f.active = append(f.active, i)
-		i.active = len(f.active)
-	case !active && i.active > 0:
-		moved := f.active[last]
-		f.active[i.active-1], moved.active = moved, i.active
-		f.active[last] = nil
-		f.active, i.active = f.active[:last], 0
-	}
+	f.leave(i)
 }
 
 // updateDemand implements JobSchedulable.updateDemand and updates the sums of

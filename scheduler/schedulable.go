@@ -3,6 +3,7 @@ package scheduler
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,6 @@ type fair2Conf struct {
 	fairTimeout    time.Duration // fairSharePreemptionTimeout, never
 	poolDefault    int           // poolMaxJobsDefault
 	userDefault    int           // userMaxJobsDefault
-	limited        bool          // some pool or user has a limit of running jobs
 	weightless     bool          // some pool has no weight
 	resorts        bool          // weights change with time, so jobs are sorted for every task
 	meter          bool          // a pool limits its demand to its maximum (1.2)
@@ -66,11 +66,7 @@ func readFair2Conf(spec model.Scheduler, r *model.Release) (fair2Conf, error) {
 	}
 	read.weights(spec.Pools)
 	f.resorts = f.sizeBased || f.boost != nil
-	f.limited = len(spec.Users) > 0 || f.poolDefault < unlimitedJobs || f.userDefault < unlimitedJobs
-	for i := range spec.Pools {
-		f.limited = f.limited || spec.Pools[i].MaxRunningJobs != nil
-		f.weightless = f.weightless || spec.Pools[i].Weight == 0
-	}
+	f.weightless = slices.ContainsFunc(spec.Pools, func(p model.Pool) bool { return p.Weight == 0 })
 	return f, read.Err
 }
 
@@ -100,15 +96,10 @@ type poolSchedulable struct {
 
 // jobSchedulable is FairScheduler.JobInfo and JobSchedulable.
 type jobSchedulable struct {
-	job      *Job
-	pool     *poolSchedulable
-	user     *quota
-	state    State // round of limits that allowed it
-	runnable bool
-	asked    bool // passed to the initialiser
-	left     bool // removed from its pool
-	changed  bool // is in fair2.changed
-	active   int  // index in fair2.active plus 1; 0: not there
+	fairJob
+	pool  *poolSchedulable
+	asked bool // passed to the initialiser
+	left  bool // removed from its pool
 
 	demand    [2]int
 	running   [2]int // counts in the pool's sums
