@@ -120,13 +120,7 @@ func uncross(later [6]*float64) {
 }
 
 // unknownAria returns a profile without statistics.
-func unknownAria() AriaProfile {
-	nan := math.NaN()
-	return AriaProfile{
-		FirstShuffleAvg: nan, FirstShuffleMax: nan, ShuffleAvg: nan, ShuffleMax: nan, ReduceAvg: nan, ReduceMax: nan,
-		MapMin: nan, MapInputBytes: nan, MapSelectivity: nan, ReduceSelectivity: nan,
-	}
-}
+func unknownAria() AriaProfile { return unknown(AriaProfile{}) }
 
 func (p *AriaProfile) check(c *input.Check) {
 	c.Count("N_M", p.Maps, 1)

@@ -132,9 +132,7 @@ type boundsQuestion struct {
 	Guarded     bool        `json:"guarded,omitempty"`
 }
 
-func unknownBoundsQuestion() boundsQuestion {
-	return boundsQuestion{Profile: unknownAria(), Guarded: true}
-}
+func unknownBoundsQuestion() boundsQuestion { return unknown(boundsQuestion{Guarded: true}) }
 
 func (q boundsQuestion) answer() (AriaBounds, error) {
 	return q.Profile.Bounds(q.MapSlots, q.ReduceSlots, q.Guarded)
@@ -146,8 +144,6 @@ type invertQuestion struct {
 	Bound    string      `json:"bound"`
 }
 
-func unknownInvertQuestion() invertQuestion { return invertQuestion{Profile: unknownAria()} }
-
 func (q invertQuestion) answer() (AriaSlots, error) { return q.Profile.Invert(q.Deadline, q.Bound) }
 
 type curveQuestion struct {
@@ -158,10 +154,6 @@ type curveQuestion struct {
 
 type curveAnswer struct {
 	Pairs [][2]int `json:"pairs"`
-}
-
-func unknownCurveQuestion() curveQuestion {
-	return curveQuestion{invertQuestion: unknownInvertQuestion()}
 }
 
 func (q curveQuestion) answer() (curveAnswer, error) {

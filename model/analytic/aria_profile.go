@@ -205,7 +205,7 @@ func ariaByEquations(q *model.WhatIf, j *workload.Job, g *capacity) (AriaProfile
 	if err != nil {
 		return p, WaveJob{}, err
 	}
-	wave, err := job.waves([]splitGroup{{job.SplitSize, job.Mappers}}, slowstart, HerodotouOptions{Mode: Corrected})
+	wave, err := job.waves(slowstart, HerodotouOptions{Mode: Corrected})
 	if err != nil {
 		return p, WaveJob{}, fmt.Errorf("%s: %w", j.ID, err)
 	}

@@ -15,7 +15,7 @@ func teraSort(reduces int) error {
 	if err != nil {
 		return err
 	}
-	j, err := h.waves([]splitGroup{{Size: h.SplitSize, Count: h.Mappers}}, 0.05, HerodotouOptions{Mode: Corrected})
+	j, err := h.waves(0.05, HerodotouOptions{Mode: Corrected})
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,6 @@ func teraSort(reduces int) error {
 		ReduceAvg: reduce, ReduceMax: 1.2 * reduce,
 	}
 	if _, err := ihp.Bounds(); err != nil {
-		return err
-	}
-	if _, _, err := ihp.Provision(p.WaveJobTime / 1000); err != nil {
 		return err
 	}
 	job := ZhangJob{

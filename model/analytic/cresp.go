@@ -15,13 +15,9 @@ import (
 const crespTerms = 8
 
 // crespCost is the cost model of CRESP (Chen et al., TPDS 2014, and chapter 17 of
-// Large Scale and Big Data): T = sum of beta_i*x_i, seconds, with M maps on m
-// slots and R reduces in one wave. Beta has 8 coefficients for reduces that are
-// linear in their input, and a ninth for G, the complexity of others (17.8).
-type crespCost struct {
-	Beta []float64
-	G    func(mapsPerReduce float64) float64 // nil: linear
-}
+// Large Scale and Big Data) for reduces that are linear in their input: T = sum of
+// beta_i*x_i, seconds, with M maps on m slots and R reduces in one wave.
+type crespCost struct{ Beta []float64 }
 
 // crespTermsOf returns the terms of eq. 17.10; logarithms are to base 2. m/R
 // stands for the copying that is left when the last map wave ends.
@@ -43,24 +39,17 @@ func crespX(maps, m, r float64) [crespTerms]float64 {
 func (c crespCost) check() error {
 	var check input.Check
 	check.List("beta", c.Beta, 0, 0)
-	want := crespTerms
-	if c.G != nil {
-		want++
-	}
-	if len(c.Beta) != want {
-		check.Fail("beta", "%d coefficients: want %d", len(c.Beta), want)
+	if len(c.Beta) != crespTerms {
+		check.Fail("beta", "%d coefficients: want %d", len(c.Beta), crespTerms)
 	}
 	return check.Err()
 }
 
-// time evaluates eq. 17.8 and 17.10.
+// time evaluates eq. 17.10.
 func (c *crespCost) time(x [crespTerms]float64) float64 {
 	t := 0.0
 	for i, v := range x {
 		t += float64(c.Beta[i] * v)
-	}
-	if c.G != nil {
-		t += float64(c.Beta[crespTerms] * c.G(x[5]))
 	}
 	return t
 }
@@ -84,17 +73,12 @@ type crespRun struct {
 	Seconds                 float64
 }
 
-// fitCresp finds the coefficients, none negative, from training runs. g is nil
-// for reduces that are linear in their input.
-func fitCresp(runs []crespRun, g func(float64) float64) (crespCost, error) {
+// fitCresp finds the coefficients, none negative, from training runs.
+func fitCresp(runs []crespRun) (crespCost, error) {
 	var c input.Check
 	x, y := make([][]float64, len(runs)), make([]float64, len(runs))
-	need := crespTerms
-	if g != nil {
-		need++
-	}
-	if len(runs) < need {
-		c.Fail("runs", "%d: want %d or more", len(runs), need)
+	if len(runs) < crespTerms {
+		c.Fail("runs", "%d: want %d or more", len(runs), crespTerms)
 	}
 	for i, r := range runs {
 		name := fmt.Sprintf("runs[%d]", i)
@@ -108,18 +92,12 @@ func fitCresp(runs []crespRun, g func(float64) float64) (crespCost, error) {
 		}
 		c.AtLeast(name+".seconds", r.Seconds, 0)
 		x[i], y[i] = terms[:], r.Seconds
-		if g != nil {
-			x[i] = append(x[i], g(terms[5]))
-		}
 	}
 	if err := c.Err(); err != nil {
 		return crespCost{}, err
 	}
 	beta, err := fit.NonNegative(x, y)
-	if err != nil {
-		return crespCost{}, err
-	}
-	return crespCost{beta, g}, nil
+	return crespCost{beta}, err
 }
 
 // crespLimits bound the search for the best slots: exactly one of Deadline
@@ -243,7 +221,7 @@ func crespOfRuns(runs []RecordedRun) (*crespCost, error) {
 	case slices.ContainsFunc(train, func(r crespRun) bool { return r.Maps < 2*r.MapSlots }):
 		return nil, errors.New("needs runs of two map waves or more")
 	}
-	c, err := fitCresp(train, nil)
+	c, err := fitCresp(train)
 	if err != nil {
 		return nil, fmt.Errorf("the recorded runs: %w", err)
 	}

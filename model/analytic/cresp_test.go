@@ -25,7 +25,7 @@ func TestFitCresp(t *testing.T) {
 		}
 		runs = append(runs, run)
 	}
-	got, err := fitCresp(runs, nil)
+	got, err := fitCresp(runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,29 +34,12 @@ func TestFitCresp(t *testing.T) {
 			t.Errorf("beta[%d] = %v, want %v", i, got.Beta[i], b)
 		}
 	}
-
-	g := func(x float64) float64 { return x * x }
-	if got, err = fitCresp(runs, g); err != nil || len(got.Beta) != 9 || !approx.Within(got.Beta[8], 0, 1e-6) {
-		t.Errorf("with a ninth term the runs do not have: %v, %v", got.Beta, err)
-	}
-	if _, err := fitCresp(runs[:7], nil); err == nil || !strings.Contains(err.Error(), "runs: 7") {
+	if _, err := fitCresp(runs[:7]); err == nil || !strings.Contains(err.Error(), "runs: 7") {
 		t.Errorf("seven runs: error %v", err)
 	}
 	runs[0].MapSlots = runs[0].Maps
-	if _, err := fitCresp(runs, nil); err == nil || !strings.Contains(err.Error(), "two map waves") {
+	if _, err := fitCresp(runs); err == nil || !strings.Contains(err.Error(), "two map waves") {
 		t.Errorf("one map wave: error %v", err)
-	}
-}
-
-// A ninth coefficient weighs the complexity of the reduces (17.8).
-func TestCrespGeneral(t *testing.T) {
-	linear, err := crespCost{Beta: crespBeta}.Time(64, 16, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := crespCost{Beta: append(crespBeta[:8:8], 2), G: func(x float64) float64 { return x * x }}
-	if got, err := c.Time(64, 16, 8); err != nil || !approx.Equal(got, linear+2*64) {
-		t.Errorf("%v, %v, want %v: 2*(M/R)^2 more", got, err, linear+2*64)
 	}
 }
 

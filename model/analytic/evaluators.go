@@ -5,23 +5,20 @@ import (
 	"github.com/slotwave/slotwave/model/platform"
 )
 
-// nothing returns the fallback of a question that has no optional fields.
-func nothing[I any]() (none I) { return none }
-
 // Evaluators answer raw questions to the analytic models, sorted by name.
 var Evaluators = []model.Evaluator{
 	model.NewEvaluator("aria.bounds", unknownBoundsQuestion, boundsQuestion.answer),
-	model.NewEvaluator("aria.curve", unknownCurveQuestion, curveQuestion.answer),
-	model.NewEvaluator("aria.invert", unknownInvertQuestion, invertQuestion.answer),
+	model.NewEvaluator("aria.curve", unknowns, curveQuestion.answer),
+	model.NewEvaluator("aria.invert", unknowns, invertQuestion.answer),
 	model.NewEvaluator("combine.scale", nothing, combineQuestion.answer),
 	model.NewEvaluator("cresp", nothing, crespQuestion.answer),
 	model.NewEvaluator("cresp.optimum", nothing, crespOptimumQuestion.answer),
 	model.NewEvaluator("errors", defaultErrorsQuestion, errorsQuestion.answer),
 	model.NewEvaluator("hp.scale", nothing, hpQuestion.answer),
 	model.NewEvaluator("ihp.bandwidth", defaultBandwidthQuestion, bandwidthQuestion.answer),
-	model.NewEvaluator("ihp.bounds", unknownIHP, ihpJob.Bounds),
+	model.NewEvaluator("ihp.bounds", unknowns, ihpJob.Bounds),
 	model.NewEvaluator("ihp.lwlr", defaultLocalQuestion, localQuestion.answer),
-	model.NewEvaluator("ihp.phases", unknownIHPStage, ihpStageJob.Stages),
+	model.NewEvaluator("ihp.phases", unknowns, ihpStageJob.Stages),
 	model.NewEvaluator("ihp.provision", nothing, provisionQuestion.answer),
 	model.NewEvaluator("makespan", nothing, makespanQuestion.answer),
 	model.NewEvaluator("merge", nothing, mergeQuestion.answer),
@@ -36,5 +33,5 @@ var Evaluators = []model.Evaluator{
 	model.NewEvaluator("segmented", defaultSegmentQuestion, segmentQuestion.answer),
 	model.NewEvaluator("segmented.expected", nothing, platform.ExpectedBreak),
 	model.NewEvaluator("spills", defaultSpillsQuestion, spillsQuestion.answer),
-	model.NewEvaluator("waves", unknownWaveJob, Waves),
+	model.NewEvaluator("waves", unknowns, Waves),
 }

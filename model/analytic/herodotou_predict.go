@@ -41,7 +41,7 @@ func readStatistics(k Inputs) (*herodotouStatistics, error) {
 	err := k.read(herodotouFile, func(data []byte) error {
 		s := struct {
 			herodotouStatistics `input:"partial"`
-		}{unknownStatistics()}
+		}{herodotouStatistics{Data: unknown(taskplan.Data{}), Cost: unknown(taskplan.Cost{})}}
 		err := input.Decode(data, &s)
 		statistics = &s.herodotouStatistics
 		return err
@@ -88,23 +88,6 @@ type herodotouStatistics struct {
 	taskplan.Cost
 }
 
-// unknownStatistics returns statistics that are all unknown.
-func unknownStatistics() herodotouStatistics {
-	nan := math.NaN()
-	s := herodotouStatistics{}
-	d, c := &s.Data, &s.Cost
-	for _, v := range []*float64{
-		&d.InputPairWidth, &d.RecsPerGroup, &d.MapSizeSel, &d.MapRecsSel, &d.ReduceSizeSel, &d.ReduceRecsSel,
-		&d.CombineSizeSel, &d.CombineRecsSel, &d.InputRatio, &d.IntermRatio, &d.OutRatio,
-		&c.HDFSRead, &c.HDFSWrite, &c.LocalRead, &c.LocalWrite, &c.Network,
-		&c.MapCPU, &c.ReduceCPU, &c.CombineCPU, &c.PartitionCPU, &c.SerdeCPU, &c.SortCPU, &c.MergeCPU,
-		&c.InUncompr, &c.IntermUncompr, &c.IntermCompr, &c.OutCompr, &c.Setup, &c.Cleanup,
-	} {
-		*v = nan
-	}
-	return s
-}
-
 // herodotouPredictor replays the tasks of the phase equations in waves. Its
 // bounds are the report's fractions of waves (eq. 94) and whole waves without
 // overlap.
@@ -127,7 +110,7 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		return model.Prediction{}, err
 	}
 	o := HerodotouOptions{Mode: Corrected}
-	wave, err := job.waves([]splitGroup{{job.SplitSize, job.Mappers}}, slowstart, o)
+	wave, err := job.waves(slowstart, o)
 	if err != nil {
 		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
 	}
@@ -255,4 +238,24 @@ func (h Herodotou) summary(o HerodotouOptions) (total, whole float64, phases []m
 	ms(workload.Reduce, workload.PhaseReduce, p.ReduceTime)
 	ms(workload.Reduce, workload.PhaseWrite, p.WriteTime)
 	return p.TotalJobTime / 1000, p.WaveJobTime / 1000, phases, err
+}
+
+// waves returns the tasks of the job for Waves, which runs them as Starfish does. All
+// maps are alike, and so are all reduces.
+func (h Herodotou) waves(slowstart float64, o HerodotouOptions) (WaveJob, error) {
+	j := WaveJob{
+		Maps: h.Mappers, MapSlots: h.Nodes * h.MapsPerNode,
+		Reduces: h.Reducers, ReduceSlots: h.Nodes * h.ReducesPerNode,
+		Slowstart: slowstart,
+	}
+	if h.Reducers == 0 {
+		p, err := h.MapOnly(o)
+		j.Map = []float64{p.TotalMapTime / 1000}
+		return j, err
+	}
+	p, err := h.Phases(o)
+	j.Map = []float64{p.TotalMapTime / 1000}
+	j.Shuffle, j.Sort = p.ShuffleTime/1000, p.ReduceMergeTime/1000
+	j.Reduce = p.TotalReduceTime/1000 - j.Shuffle - j.Sort
+	return j, err
 }

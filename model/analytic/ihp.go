@@ -2,7 +2,6 @@ package analytic
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -37,12 +36,6 @@ type ihpJob struct {
 // later returns the durations after the maps, as AriaProfile.later.
 func (j *ihpJob) later() [6]*float64 {
 	return [...]*float64{&j.Shuffle1Avg, &j.Shuffle1Max, &j.Shuffle2Avg, &j.Shuffle2Max, &j.ReduceAvg, &j.ReduceMax}
-}
-
-// unknownIHP returns a job without statistics.
-func unknownIHP() ihpJob {
-	nan := math.NaN()
-	return ihpJob{Shuffle1Avg: nan, Shuffle1Max: nan, Shuffle2Avg: nan, Shuffle2Max: nan, ReduceAvg: nan, ReduceMax: nan}
 }
 
 func (j *ihpJob) check(c *input.Check) {
@@ -160,11 +153,6 @@ type ihpStageJob struct {
 	ReduceIn     float64 `json:"D_r_in_avg,omitzero"`
 	ReduceSel    float64 `json:"R_sel,omitzero"`
 	ReduceAvg    float64 `json:"T_r_avg,omitzero"`
-}
-
-func unknownIHPStage() ihpStageJob {
-	nan := math.NaN()
-	return ihpStageJob{ShuffleAvg: nan, Shuffle1Avg: nan, Shuffle2Avg: nan, ReduceIn: nan, ReduceSel: nan, ReduceAvg: nan}
 }
 
 // ihpStages are the totals of the stages: MB of one task, seconds of all.
@@ -294,60 +282,6 @@ func (r ihpRegression) between(query []float64, before func(a, b float64) bool) 
 		}
 	}
 	return true
-}
-
-// maxProvisionRounds ends the iteration of ihpJob.Provision where the counts do
-// not settle.
-const maxProvisionRounds = 20
-
-// Provision returns slots with which the lower bound (eq. 18) meets the deadline,
-// seconds. The counts by wave depend on the slots: Provision starts from the
-// counts of the profile, finds slots, counts again, and ends when a pair repeats.
-// The cheapest pair that meets the deadline under its own counts wins. The
-// iteration is a reconstruction; the paper does not spell it out.
-func (j ihpJob) Provision(deadline float64) (mapSlots, reduceSlots int, err error) {
-	var c input.Check
-	j.check(&c)
-	c.Above("deadline", deadline, 0)
-	if err := c.Err(); err != nil {
-		return 0, 0, err
-	}
-	n := j.counts()
-	seen := map[[2]int]bool{}
-	for range maxProvisionRounds {
-		a := j.MapAvg * float64(n.Maps1)
-		b := 0.0
-		if j.Reduces > 0 {
-			b = float64(j.Shuffle1Avg*float64(n.Shuffle1)) + float64(j.ReduceAvg*float64(j.Reduces))
-			if n.Shuffle2 > 0 {
-				b += float64(j.Shuffle2Avg * float64(n.Shuffle2))
-			}
-		}
-		s, err := provisionSlots(a, b, deadline)
-		if err != nil {
-			return 0, 0, err
-		}
-		pair := [2]int{s.MapsRoundedUp, s.RedsRoundedUp}
-		if seen[pair] {
-			break
-		}
-		seen[pair] = true
-		try := j
-		try.MapSlots, try.ReduceSlots = pair[0], pair[1]
-		try.MapsWave1, try.MapsWave2, try.ShuffleWave1, try.ShuffleWave2 = nil, nil, nil, nil
-		bounds, err := try.Bounds()
-		if err != nil {
-			return 0, 0, err
-		}
-		if bounds.Low <= deadline && (mapSlots == 0 || pair[0]+pair[1] < mapSlots+reduceSlots) {
-			mapSlots, reduceSlots = pair[0], pair[1]
-		}
-		n = try.counts()
-	}
-	if mapSlots == 0 {
-		return 0, 0, fmt.Errorf("deadline: %v s: found no numbers of slots whose lower bound meets it", deadline)
-	}
-	return mapSlots, reduceSlots, nil
 }
 
 type localQuestion struct {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/slotwave/slotwave/internal/approx"
 	"github.com/slotwave/slotwave/model/fit"
 )
@@ -49,31 +47,6 @@ func TestIHPMissing(t *testing.T) {
 	if b, err := j.Bounds(); err != nil || b.Low != 12 {
 		t.Errorf("map-only: %v, %v, want the map wave alone", b.Low, err)
 	}
-}
-
-// Slots found for a deadline meet it by the lower bound under their own counts.
-func TestIHPProvision(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		j := khanJob()
-		j.Maps, j.Reduces = rapid.IntRange(1, 500).Draw(t, "maps"), rapid.IntRange(0, 200).Draw(t, "reduces")
-		deadline := rapid.Float64Range(10, 3000).Draw(t, "deadline")
-		maps, reduces, err := j.Provision(deadline)
-		if err != nil {
-			if !strings.Contains(err.Error(), "no numbers of slots") {
-				t.Fatal(err)
-			}
-			// One slot for every task is as fast as the job can be.
-			j.MapSlots, j.ReduceSlots = j.Maps, max(1, j.Reduces)
-			if b, err := j.Bounds(); err != nil || b.Low <= deadline*0.5 {
-				t.Errorf("no slots for %v s found, but %v s are possible", deadline, b.Low)
-			}
-			return
-		}
-		j.MapSlots, j.ReduceSlots = maps, reduces
-		if b, err := j.Bounds(); err != nil || b.Low > deadline {
-			t.Errorf("%d+%d slots: %v s, %v, deadline %v", maps, reduces, b.Low, err, deadline)
-		}
-	})
 }
 
 type ihpRun struct{ Data, Reduces, Duration float64 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -196,7 +197,7 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 		}
 	}
 	// What was told but makes no sense is an error of its own.
-	_, err := herodotouPredictor{ptr(unknownStatistics())}.Predict(exampleJob())
+	_, err := herodotouPredictor{ptr(herodotouStatistics{Data: unknown(taskplan.Data{}), Cost: unknown(taskplan.Cost{})})}.Predict(exampleJob())
 	if err == nil || errors.Is(err, model.ErrNotApplicable) || !strings.Contains(err.Error(), "csHdfsReadCost") {
 		t.Errorf("herodotou without statistics: %v", err)
 	}

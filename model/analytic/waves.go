@@ -187,8 +187,3 @@ func (g *capacity) playWaves(j *workload.Job, slowstart float64) (mapEnd, end fl
 	}
 	return mapEnd, end, nil
 }
-
-func unknownWaveJob() WaveJob {
-	nan := math.NaN()
-	return WaveJob{Shuffle: nan, Sort: nan, Reduce: nan, Slowstart: nan}
-}
