@@ -15,23 +15,23 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// parameter is a number of a machine that calibration changes. All disks are
+// Parameter is a rate or cost of a machine. All disks are
 // equal.
-type parameter struct {
-	name string // its key in a platform file
+type Parameter struct {
+	Name string // its key in a platform file
 	of   func(*model.Machine) *float64
 }
 
 // devices are the parameters that every kind of record shows.
-var devices = []parameter{
+var devices = []Parameter{
 	{"disk.read_mb", func(m *model.Machine) *float64 { return &m.Disks[0].Read }},
 	{"disk.write_mb", func(m *model.Machine) *float64 { return &m.Disks[0].Write }},
 	{"nic_mb", func(m *model.Machine) *float64 { return &m.NIC }},
 }
 
 // parametersOf lists the parameters that phase times of microbenchmarks show.
-func parametersOf(m *model.Machine, contended bool) []parameter {
-	list := append(slices.Clone(devices), []parameter{
+func parametersOf(m *model.Machine, contended bool) []Parameter {
+	list := append(slices.Clone(devices), []Parameter{
 		{"cpu.hdfs_read_byte", func(m *model.Machine) *float64 { return &m.CPU.HDFSRead }},
 		{"cpu.hdfs_write_byte", func(m *model.Machine) *float64 { return &m.CPU.HDFSWrite }},
 		{"cpu.serde_record", func(m *model.Machine) *float64 { return &m.CPU.SerdeRecord }},
@@ -46,16 +46,16 @@ func parametersOf(m *model.Machine, contended bool) []parameter {
 	if contended {
 		list = append(list, curveOf(m)...)
 	}
-	return slices.DeleteFunc(list, func(k parameter) bool { return *k.of(m) == 0 }) // a logarithm has no step from 0
+	return slices.DeleteFunc(list, func(k Parameter) bool { return *k.of(m) == 0 }) // a logarithm has no step from 0
 }
 
 // curveOf returns the parameter of the disk curve, if it has one.
-func curveOf(m *model.Machine) []parameter {
+func curveOf(m *model.Machine) []Parameter {
 	switch m.Disks[0].Curve.Kind {
 	case model.LinearCurve, model.FloorCurve:
-		return []parameter{{"disk.curve.alpha", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Alpha }}}
+		return []Parameter{{"disk.curve.alpha", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Alpha }}}
 	case model.SeekCurve: // seek time and chunk have one effect: vary the chunk
-		return []parameter{{"disk.curve.chunk", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Chunk }}}
+		return []Parameter{{"disk.curve.chunk", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Chunk }}}
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (s *calibrator) search(contended bool) ([]float64, error) {
 	last := len(s.parameters) - 1
 	if contended {
 		s.step = 0.1
-		if strings.HasPrefix(s.parameters[last].name, "disk.curve.") {
+		if strings.HasPrefix(s.parameters[last].Name, "disk.curve.") {
 			curves = append(curves, -0.7, 0.7)
 		}
 	}
@@ -197,7 +197,7 @@ func trimmedMeans(rows []PhaseRow) []PhaseRow {
 // parameters.
 type calibrator struct {
 	start      model.Machine
-	parameters []parameter
+	parameters []Parameter
 	measured   []PhaseRows // trimmed means, in the order of Phases
 	bench      Bench
 	step       float64
@@ -370,7 +370,7 @@ func (s *calibrator) standardErrors(c *Calibration, x []float64) {
 			part := v.At(k, d) * u
 			sum += float64(part * part)
 		}
-		c.Parameters = append(c.Parameters, CalibratedParameter{s.parameters[k].name, *s.parameters[k].of(&s.start), *s.parameters[k].of(&c.Machine), math.Sqrt(sum)})
+		c.Parameters = append(c.Parameters, CalibratedParameter{s.parameters[k].Name, *s.parameters[k].of(&s.start), *s.parameters[k].of(&c.Machine), math.Sqrt(sum)})
 	}
 	for d, u := range unsure {
 		if u <= determinedTo {
@@ -379,7 +379,7 @@ func (s *calibrator) standardErrors(c *Calibration, x []float64) {
 		var names []string
 		for k := range s.parameters {
 			if math.Abs(v.At(k, d)) > 0.25 {
-				names = append(names, s.parameters[k].name)
+				names = append(names, s.parameters[k].Name)
 			}
 		}
 		if len(names) > 1 && !slices.ContainsFunc(c.Joint, func(t []string) bool { return slices.Equal(t, names) }) {

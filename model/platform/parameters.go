@@ -8,12 +8,6 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// Parameter is a rate or cost of a machine.
-type Parameter struct {
-	Name string // its key in a platform file
-	of   func(*model.Machine) *float64
-}
-
 // Parameters lists the rates and costs of a machine. Those that are 0 or without a
 // limit are left out, because a factor does not change them.
 func Parameters(m *model.Machine) []Parameter {
@@ -23,10 +17,7 @@ func Parameters(m *model.Machine) []Parameter {
 		{"cpu.partition_record", func(m *model.Machine) *float64 { return &m.CPU.Partition }},
 		{"cpu.serde_byte", func(m *model.Machine) *float64 { return &m.CPU.SerdeByte }},
 	}
-	for _, k := range parametersOf(m, true) {
-		list = append(list, Parameter{k.name, k.of})
-	}
-	return slices.DeleteFunc(list, func(k Parameter) bool { return *k.of(m) == 0 || math.IsInf(*k.of(m), 1) })
+	return slices.DeleteFunc(append(list, parametersOf(m, true)...), func(k Parameter) bool { return *k.of(m) == 0 || math.IsInf(*k.of(m), 1) })
 }
 
 // Value returns the parameter of a machine; of several disks, that of the first one.

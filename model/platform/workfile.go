@@ -2,12 +2,10 @@ package platform
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 )
 
 // WorkProfile holds the measured tasks of each phase.
@@ -57,26 +55,16 @@ func (p WorkProfile) ReadWork(r io.Reader) error {
 	var maps, reduces []measuredTask
 	runs := map[string][]measuredTask{}
 	partitions := map[string]float64{} // reduces of a group
-	for {
-		row, err := lines.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		line, _ := lines.FieldPos(0)
+	err = eachRow(lines, "", func(line int, row []string) error {
 		value := map[string]float64{}
 		for _, name := range columns {
-			text := row[at[name]]
-			if text == "" {
-				continue
+			if text := row[at[name]]; text != "" {
+				v, err := nonNegative(line, name, text)
+				if err != nil {
+					return err
+				}
+				value[name] = v
 			}
-			v, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(v >= 0) || math.IsInf(v, 1) {
-				return fmt.Errorf("line %d: %s %q: want a number, 0 or more", line, name, text)
-			}
-			value[name] = v
 		}
 		task := measuredTask{row[group], row[group], row[at["type"]] == "map", value}
 		if repeats {
@@ -92,6 +80,10 @@ func (p WorkProfile) ReadWork(r io.Reader) error {
 		default:
 			return fmt.Errorf("line %d: type %q: want map or reduce", line, kind)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, t := range maps {
 		p.addMap(t.value, t.group, partitions[t.group])

@@ -68,31 +68,56 @@ func ReadGrid(r io.Reader) ([]GridPoint, error) {
 		}
 	}
 	var points []GridPoint
-	for {
-		row, err := lines.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		line, _ := lines.FieldPos(0)
+	err = eachRow(lines, "", func(line int, row []string) error {
 		var v [4]float64
 		for i, column := range at {
 			if v[i], err = strconv.ParseFloat(row[column], 64); err != nil {
-				return nil, fmt.Errorf("line %d: %s %q: want a number", line, header[column], row[column])
+				return fmt.Errorf("line %d: %s %q: want a number", line, header[column], row[column])
 			}
 		}
 		g := GridPoint{v[0], v[1], int(v[2]), int(v[3])}
 		if _, err := g.Data(); err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
+			return fmt.Errorf("line %d: %w", line, err)
 		}
 		points = append(points, g)
+		return nil
+	})
+	if err == nil && len(points) == 0 {
+		err = errors.New("no rows")
 	}
-	if len(points) == 0 {
-		return nil, errors.New("no rows")
+	if err != nil {
+		return nil, err
 	}
 	return points, nil
+}
+
+// eachRow calls f with the rows of a table after its header, and their lines. A row of
+// another length is refused with the columns that are wanted.
+func eachRow(lines *csv.Reader, columns string, f func(line int, row []string) error) error {
+	for {
+		row, err := lines.Read()
+		line, _ := lines.FieldPos(0)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, csv.ErrFieldCount) && columns != "":
+			return fmt.Errorf("line %d: got %d fields: want %s", line, len(row), columns)
+		case err != nil:
+			return err
+		}
+		if err := f(line, row); err != nil {
+			return err
+		}
+	}
+}
+
+// nonNegative reads a number of a table.
+func nonNegative(line int, column, text string) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= 0) || math.IsInf(v, 1) {
+		return 0, fmt.Errorf("line %d: %s %q: want a number, 0 or more", line, column, text)
+	}
+	return v, nil
 }
 
 // Data returns the data that one task of the microbenchmark moves in each phase
@@ -152,34 +177,26 @@ func ReadProfile(r io.Reader) (Profile, error) {
 		return nil, fmt.Errorf("line 1: %q: want %s", strings.Join(header, ","), strings.Join(profileHeader, ","))
 	}
 	var p Profile
-	for {
-		fields, err := lines.Read()
-		if errors.Is(err, io.EOF) {
-			return p, nil
-		}
-		line, _ := lines.FieldPos(0)
-		if errors.Is(err, csv.ErrFieldCount) {
-			return nil, fmt.Errorf("line %d: got %d fields: want %s", line, len(fields), strings.Join(profileHeader, ","))
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = eachRow(lines, strings.Join(profileHeader, ","), func(line int, fields []string) (err error) {
 		if fields[0] == "" {
-			return nil, fmt.Errorf("line %d: phase: empty", line)
+			return fmt.Errorf("line %d: phase: empty", line)
 		}
 		if _, err := strconv.Atoi(fields[1]); err != nil {
-			return nil, fmt.Errorf("line %d: row %q: want a whole number", line, fields[1])
+			return fmt.Errorf("line %d: row %q: want a whole number", line, fields[1])
 		}
 		var row PhaseRow
 		for i, to := range []*float64{&row.MB, &row.MS} {
-			v, err := strconv.ParseFloat(fields[2+i], 64)
-			if err != nil || !(v >= 0) || math.IsInf(v, 1) {
-				return nil, fmt.Errorf("line %d: %s %q: want a number, 0 or more", line, profileHeader[2+i], fields[2+i])
+			if *to, err = nonNegative(line, profileHeader[2+i], fields[2+i]); err != nil {
+				return err
 			}
-			*to = v
 		}
 		p.Add(fields[0], row)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return p, nil
 }
 
 // Write writes the profile in the format of ReadProfile.
