@@ -10,54 +10,6 @@ import (
 	"strings"
 )
 
-// Redacted stands for the value of a property that holds a secret, as Hadoop's
-// ConfigRedactor prints it.
-const Redacted = "<redacted>"
-
-// secretWords mark the properties whose values are secret, whatever else their names
-// say (hadoop.security.sensitive-config-keys, and the keys of object stores).
-var secretWords = []string{"password", "passwd", "secret", "token", "credential", "keystore.pass", "access.key", "accesskey", "account.key", "private.key", "api.key", "apikey"}
-
-// notSecret are words that hold one of them and mark something else.
-var notSecret = []string{"tokens"}
-
-// secret reports whether a text holds a word that marks secrets.
-func secret(text string) bool {
-	text = strings.ToLower(text)
-	for _, word := range secretWords {
-		if i := strings.Index(text, word); i >= 0 {
-			return !slices.ContainsFunc(notSecret, func(other string) bool { return strings.HasPrefix(text[i:], other) })
-		}
-	}
-	return false
-}
-
-var (
-	secretOption = regexp.MustCompile(`(?i)([\w.-]*(?:password|passwd|secret|token|credential|access\.?key|api\.?key)[\w.-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&"']+)`)
-	secretLogin  = regexp.MustCompile(`(://[^/\s:@]*:)[^/\s@]+@`)
-)
-
-// withoutSecrets returns the value of a property without passwords: none of the value
-// if the property is a secret, else without those in Java options and addresses.
-func withoutSecrets(key, value string) string {
-	if secret(key) {
-		return Redacted
-	}
-	return WithoutSecrets(value)
-}
-
-// WithoutSecrets returns a text without the values of options and settings that hold a
-// secret, and without the passwords of addresses.
-func WithoutSecrets(value string) string {
-	if strings.ContainsAny(value, "=:") && secret(value) {
-		value = secretOption.ReplaceAllString(value, "${1}"+Redacted)
-	}
-	if strings.Contains(value, "://") && strings.Contains(value, "@") {
-		value = secretLogin.ReplaceAllString(value, "${1}"+Redacted+"@")
-	}
-	return value
-}
-
 // Names gives users, jobs and machines new names. The same name gets the same
 // new name for one seed. The zero Names is ready to use.
 type Names struct {
@@ -83,19 +35,18 @@ func (n *Names) of(kind, old string) string {
 	}
 }
 
-// anonymise replaces the names of users, jobs, queues, pools, paths and
-// machines, and numbers the jobs anew. Of each configuration it keeps only
-// values that cannot identify anyone: numbers, sizes, truth values, Hadoop's
-// own classes and heap sizes.
-func anonymise[T any, P arrivalOf[T]](jobs []T, names *Names) []T {
-	return each(jobs, func(_ int, j *T) T { return P(j).anonymous(names) })
-}
-
-// Anonymise does the same to a history and its topology, and removes the date
-// of the record.
+// Anonymise replaces the names of users, jobs, queues, pools, paths and machines of a
+// history and its topology, numbers the jobs anew, and removes the date of the record.
+// Of each configuration it keeps only values that cannot identify anyone: numbers,
+// sizes, truth values, Hadoop's own classes and heap sizes.
 func (h *History) Anonymise(names *Names) *History {
-	out := &History{
-		Epoch: h.Epoch, Jobs: anonymise(h.Jobs, names), Swim: anonymise(h.Swim, names), Site: harmless(h.Site), Release: h.Release,
+	out := &History{Epoch: h.Epoch, Site: harmless(h.Site), Release: h.Release}
+	for i := range h.Jobs {
+		out.Jobs = append(out.Jobs, names.Job(&h.Jobs[i]))
+	}
+	for _, j := range h.Swim {
+		j.ID, j.InputPath = names.id(), names.of("path", j.InputPath)
+		out.Swim = append(out.Swim, j)
 	}
 	out.Topology.Listed = h.Topology.Listed
 	for _, d := range h.Devices {
@@ -132,13 +83,8 @@ func (n *Names) id() string {
 	return fmt.Sprintf("job_201001010000_%04d", n.jobs)
 }
 
-func (j *SwimJob) anonymous(n *Names) SwimJob {
-	m := *j
-	m.ID, m.InputPath = n.id(), n.of("path", j.InputPath)
-	return m
-}
-
-func (j *HistoryJob) anonymous(n *Names) HistoryJob {
+// Job returns the job with new names.
+func (n *Names) Job(j *HistoryJob) HistoryJob {
 	m := j.renamed(n.id())
 	m.Name, m.User, m.Pool, m.Queue = n.of("name", j.Name), n.of("user", j.User), n.of("pool", j.Pool), n.of("queue", j.Queue)
 	m.Conf, m.Error = harmless(j.Conf), ""
@@ -147,7 +93,10 @@ func (j *HistoryJob) anonymous(n *Names) HistoryJob {
 	}
 	for i := range m.Tasks {
 		t := &m.Tasks[i]
-		t.Split.Hosts = n.hosts(t.Split.Hosts)
+		t.Split.Hosts = slices.Clone(t.Split.Hosts)
+		for k, host := range t.Split.Hosts {
+			t.Split.Hosts[k] = n.of("host", host)
+		}
 		for k := range t.Attempts {
 			a := &t.Attempts[k]
 			a.Node, a.Rack, a.Pool = n.of("host", a.Node), n.of("rack", a.Rack), m.Pool
@@ -156,16 +105,6 @@ func (j *HistoryJob) anonymous(n *Names) HistoryJob {
 	}
 	return m
 }
-
-func (n *Names) hosts(list []string) []string {
-	if list == nil {
-		return nil
-	}
-	return each(list, func(_ int, h *string) string { return n.of("host", *h) })
-}
-
-// Job returns the job with new names.
-func (n *Names) Job(j *HistoryJob) HistoryJob { return j.anonymous(n) }
 
 // hadoopKey knows the names of properties that a user or a site did not choose, in
 // which a queue or a company may stand.

@@ -1,7 +1,11 @@
 package workload
 
 import (
+	"fmt"
+	"maps"
+	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -152,4 +156,134 @@ type Counters struct {
 // until 0.20.2, do not have.
 func (c *Counters) SetUncounted() {
 	c.CombineInRecords, c.CombineOutRecords, c.MaterializedBytes, c.CPUMillis = Unknown, Unknown, Unknown, Unknown
+}
+
+// Unknown marks a count or a number of bytes that the source does not give.
+const Unknown = -1
+
+// UnknownTime marks an instant or a span that the source does not give.
+const UnknownTime time.Duration = math.MinInt64
+
+// Known reports whether an instant or a span is known.
+func Known(d time.Duration) bool { return d != UnknownTime }
+
+// attemptEnds gives, by task, how its attempts end, in the order of their
+// numbers. Attempts that are not listed succeed after the time of the task.
+type attemptEnds map[int][]AttemptEnd
+
+// AttemptEnd says how an attempt ends.
+type AttemptEnd struct {
+	State State
+	// After is the time from the start of the child process to the failure, or
+	// to the heartbeat at which the attempt is killed.
+	After time.Duration
+	// Certain attempts fail after that time even if the task takes less. Others
+	// fail only if they have not succeeded by then.
+	Certain bool
+	// Beside is set for a speculative attempt: it may be launched this long
+	// after the start of the attempt before it, while that one still runs.
+	Beside time.Duration
+}
+
+// Of returns how attempt n of a task ends.
+func (e attemptEnds) Of(task, n int) AttemptEnd {
+	if list := e[task]; n < len(list) {
+		return list[n]
+	}
+	return AttemptEnd{}
+}
+
+// Fail reports whether some attempt fails.
+func (e attemptEnds) Fail() bool {
+	for _, task := range slices.Sorted(maps.Keys(e)) {
+		if slices.ContainsFunc(e[task], func(a AttemptEnd) bool { return a.State == Failed }) {
+			return true
+		}
+	}
+	return false
+}
+
+// before returns the ends of the tasks below a number.
+func (e attemptEnds) before(task int) attemptEnds {
+	e = maps.Clone(e)
+	maps.DeleteFunc(e, func(t int, _ []AttemptEnd) bool { return t >= task })
+	return e
+}
+
+// with adds the ends of the attempts of a task.
+func (e attemptEnds) with(task int, ends []AttemptEnd) attemptEnds {
+	if len(ends) == 0 {
+		return e
+	}
+	if e == nil {
+		e = make(attemptEnds)
+	}
+	e[task] = ends
+	return e
+}
+
+const endSucceeded = "SUCCEEDED"
+
+const endFailed = "FAILED"
+
+const endKilled = "KILLED"
+
+// The words for ends in a scenario.
+const (
+	endBeside = "beside"
+)
+
+// String returns the end as a scenario states it, such as "FAILED 10m0s" or
+// "KILLED 12s beside 8s".
+func (e AttemptEnd) String() string {
+	text := endSucceeded
+	switch {
+	case e.State == Failed:
+		text = endFailed + " " + e.After.String()
+	case e.State == Killed:
+		text = endKilled + " " + e.After.String()
+	}
+	if e.Beside > 0 {
+		text += " " + endBeside + " " + e.Beside.String()
+	}
+	return text
+}
+
+// UnmarshalText reads what String returns.
+func (e *AttemptEnd) UnmarshalText(text []byte) error {
+	wrong := fmt.Errorf("got %q: want an end such as FAILED 600s, KILLED 12s or SUCCEEDED beside 8s", text)
+	*e = AttemptEnd{}
+	words := strings.Fields(string(text))
+	span := func(at int) (d time.Duration, ok bool) {
+		if at >= len(words) {
+			return 0, false
+		}
+		d, err := time.ParseDuration(words[at])
+		return d, err == nil && d >= 0
+	}
+	if len(words) == 0 {
+		return wrong
+	}
+	ok, rest := true, 2
+	switch words[0] {
+	case endSucceeded:
+		rest = 1
+	case endFailed:
+		e.State, e.Certain = Failed, true
+	case endKilled:
+		e.State = Killed
+	default:
+		return wrong
+	}
+	if rest == 2 {
+		e.After, ok = span(1)
+	}
+	if ok && len(words) > rest {
+		e.Beside, ok = span(rest + 1)
+		ok = ok && words[rest] == endBeside && len(words) == rest+2
+	}
+	if !ok {
+		return wrong
+	}
+	return nil
 }

@@ -1,137 +1,9 @@
 package workload
 
 import (
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 )
-
-// attemptEnds gives, by task, how its attempts end, in the order of their
-// numbers. Attempts that are not listed succeed after the time of the task.
-type attemptEnds map[int][]AttemptEnd
-
-// AttemptEnd says how an attempt ends.
-type AttemptEnd struct {
-	State State
-	// After is the time from the start of the child process to the failure, or
-	// to the heartbeat at which the attempt is killed.
-	After time.Duration
-	// Certain attempts fail after that time even if the task takes less. Others
-	// fail only if they have not succeeded by then.
-	Certain bool
-	// Beside is set for a speculative attempt: it may be launched this long
-	// after the start of the attempt before it, while that one still runs.
-	Beside time.Duration
-}
-
-// Of returns how attempt n of a task ends.
-func (e attemptEnds) Of(task, n int) AttemptEnd {
-	if list := e[task]; n < len(list) {
-		return list[n]
-	}
-	return AttemptEnd{}
-}
-
-// Fail reports whether some attempt fails.
-func (e attemptEnds) Fail() bool {
-	for _, task := range slices.Sorted(maps.Keys(e)) {
-		if slices.ContainsFunc(e[task], func(a AttemptEnd) bool { return a.State == Failed }) {
-			return true
-		}
-	}
-	return false
-}
-
-// The words for ends in a scenario.
-const (
-	endSucceeded = "SUCCEEDED"
-	endFailed    = "FAILED"
-	endKilled    = "KILLED"
-	endBeside    = "beside"
-)
-
-// String returns the end as a scenario states it, such as "FAILED 10m0s" or
-// "KILLED 12s beside 8s".
-func (e AttemptEnd) String() string {
-	text := endSucceeded
-	switch {
-	case e.State == Failed:
-		text = endFailed + " " + e.After.String()
-	case e.State == Killed:
-		text = endKilled + " " + e.After.String()
-	}
-	if e.Beside > 0 {
-		text += " " + endBeside + " " + e.Beside.String()
-	}
-	return text
-}
-
-// UnmarshalText reads what String returns.
-func (e *AttemptEnd) UnmarshalText(text []byte) error {
-	wrong := fmt.Errorf("got %q: want an end such as FAILED 600s, KILLED 12s or SUCCEEDED beside 8s", text)
-	*e = AttemptEnd{}
-	words := strings.Fields(string(text))
-	span := func(at int) (d time.Duration, ok bool) {
-		if at >= len(words) {
-			return 0, false
-		}
-		d, err := time.ParseDuration(words[at])
-		return d, err == nil && d >= 0
-	}
-	if len(words) == 0 {
-		return wrong
-	}
-	ok, rest := true, 2
-	switch words[0] {
-	case endSucceeded:
-		rest = 1
-	case endFailed:
-		e.State, e.Certain = Failed, true
-	case endKilled:
-		e.State = Killed
-	default:
-		return wrong
-	}
-	if rest == 2 {
-		e.After, ok = span(1)
-	}
-	if ok && len(words) > rest {
-		e.Beside, ok = span(rest + 1)
-		ok = ok && words[rest] == endBeside && len(words) == rest+2
-	}
-	if !ok {
-		return wrong
-	}
-	return nil
-}
-
-// noSpeculation turns the rule of the JobTracker off.
-var noSpeculation = func() (conf Conf) {
-	conf.Set("mapred.map.tasks.speculative.execution", "false")
-	conf.Set("mapred.reduce.tasks.speculative.execution", "false")
-	return conf
-}()
-
-// before returns the ends of the tasks below a number.
-func (e attemptEnds) before(task int) attemptEnds {
-	e = maps.Clone(e)
-	maps.DeleteFunc(e, func(t int, _ []AttemptEnd) bool { return t >= task })
-	return e
-}
-
-// with adds the ends of the attempts of a task.
-func (e attemptEnds) with(task int, ends []AttemptEnd) attemptEnds {
-	if len(ends) == 0 {
-		return e
-	}
-	if e == nil {
-		e = make(attemptEnds)
-	}
-	e[task] = ends
-	return e
-}
 
 // neverLaunched adds the tasks below a number that a job which did not succeed
 // never launched: in the replay they run until the job ends.
@@ -224,10 +96,8 @@ func (o ReplayOptions) besides(a *HistoryAttempt, before []*HistoryAttempt) time
 // length returns the time from the job's first instant to its last one.
 func (j *HistoryJob) length() time.Duration {
 	first, last := j.Earliest(), j.Finish
-	for i := range j.Tasks {
-		for k := range j.Tasks[i].Attempts {
-			last = max(last, j.Tasks[i].Attempts[k].Finish)
-		}
+	for _, a := range j.Each() {
+		last = max(last, a.Finish)
 	}
 	if !Known(first) || !Known(last) {
 		return 0
@@ -274,11 +144,9 @@ func (j *HistoryJob) mostFailures(kind Kind) (most int) {
 func (j *HistoryJob) endOrder() time.Duration {
 	const obeyed = 30 * time.Second // more than a heartbeat interval
 	order := j.Finish
-	for i := range j.Tasks {
-		for k := range j.Tasks[i].Attempts {
-			if a := &j.Tasks[i].Attempts[k]; a.Kind == Cleanup && Known(a.Start) && a.Start < order {
-				order = a.Start
-			}
+	for _, a := range j.Each() {
+		if a.Kind == Cleanup && Known(a.Start) && a.Start < order {
+			order = a.Start
 		}
 	}
 	from := order - obeyed
@@ -297,12 +165,9 @@ func (j *HistoryJob) endOrder() time.Duration {
 // wentOn reports whether the job went on when an attempt was killed: another one
 // started later, or ran on beside it on its machine.
 func (j *HistoryJob) wentOn(killed *Attempt) bool {
-	for i := range j.Tasks {
-		for k := range j.Tasks[i].Attempts {
-			a := &j.Tasks[i].Attempts[k]
-			if a.Kind <= Reduce && (a.Start > killed.Finish || a.Node == killed.Node && a.Start < killed.Finish && a.Finish > killed.Finish) {
-				return true
-			}
+	for _, a := range j.Each() {
+		if a.Kind <= Reduce && (a.Start > killed.Finish || a.Node == killed.Node && a.Start < killed.Finish && a.Finish > killed.Finish) {
+			return true
 		}
 	}
 	return false

@@ -7,13 +7,6 @@ import (
 	"time"
 )
 
-// Workflow is the place of a job in a plan of jobs, as Hive, Pig and Oozie tell Hadoop
-// (mapreduce.workflow.*).
-type Workflow struct {
-	ID, Node    string
-	Adjacencies string // of the whole plan: "node"="node,node" by what comes next
-}
-
 var adjacency = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"="((?:[^"\\]|\\.)*)"`)
 
 var workflowEscapes = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\=`, `=`, `\.`, `.`)

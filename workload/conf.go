@@ -1,9 +1,10 @@
 package workload
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,65 +77,46 @@ func (c Conf) String(key, def string) string {
 	return def
 }
 
-// Int returns a whole number, or def when the property is not set.
-func (c Conf) Int(key string, def int) (int, error) {
+// valueOf returns a property as a value, or def when it is not set.
+func valueOf[T any](c Conf, key string, def T, want string, parse func(string) (T, error)) (none T, err error) {
 	v, ok := c.Lookup(key)
 	if !ok {
 		return def, nil
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(v))
+	x, err := parse(strings.TrimSpace(v))
 	if err != nil {
-		return 0, fmt.Errorf("%s = %q: want a whole number", key, v)
+		return none, fmt.Errorf("%s = %q: want %s", key, v, want)
 	}
-	return n, nil
+	return x, nil
+}
+
+// Int returns a whole number, or def when the property is not set.
+func (c Conf) Int(key string, def int) (int, error) {
+	return valueOf(c, key, def, "a whole number", strconv.Atoi)
 }
 
 // Float returns a number, or def when the property is not set.
 func (c Conf) Float(key string, def float64) (float64, error) {
-	v, ok := c.Lookup(key)
-	if !ok {
-		return def, nil
-	}
-	f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-	if err != nil || f != f {
-		return 0, fmt.Errorf("%s = %q: want a number", key, v)
-	}
-	return f, nil
+	return valueOf(c, key, def, "a number", func(text string) (float64, error) {
+		f, err := strconv.ParseFloat(text, 64)
+		if f != f {
+			err = strconv.ErrSyntax
+		}
+		return f, err
+	})
 }
 
 // Bool returns a truth value, or def when the property is not set.
 func (c Conf) Bool(key string, def bool) (bool, error) {
-	v, ok := c.Lookup(key)
-	if !ok {
-		return def, nil
-	}
-	switch strings.ToLower(strings.TrimSpace(v)) {
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
-	}
-	return false, fmt.Errorf("%s = %q: want true or false", key, v)
-}
-
-// ParseBytes reads a size as Hadoop does: 128m is 134,217,728. The unit is k, m, g, t
-// or p in either case, which b or ib may follow, after at most one blank.
-func ParseBytes(s string) (int64, error) {
-	s = strings.TrimSpace(s)
-	digits := 1 + strings.LastIndexAny(s, "0123456789.")
-	unit := strings.ToLower(strings.TrimPrefix(s[digits:], " "))
-	power := 0
-	if unit != "" && unit != "b" {
-		power = 1 + strings.IndexByte("kmgtp", unit[0])
-		if rest := unit[1:]; power == 0 || rest != "" && rest != "b" && rest != "ib" {
-			digits = 0 // no size
+	return valueOf(c, key, def, "true or false", func(text string) (bool, error) {
+		switch strings.ToLower(text) {
+		case "true":
+			return true, nil
+		case "false":
+			return false, nil
 		}
-	}
-	v, err := strconv.ParseFloat(s[:digits], 64)
-	if v = math.Ldexp(v, 10*power); err != nil || !(v >= 0 && v < math.MaxInt64) {
-		return 0, fmt.Errorf("%q: want a size like 64m, 30 GB or 67108864", s)
-	}
-	return int64(v), nil
+		return false, strconv.ErrSyntax
+	})
 }
 
 // Heap returns the bytes of the last -Xmx among the options of a JVM, or Unknown.
@@ -193,4 +175,66 @@ func (r *ConfReader) Truth(key string) bool {
 	b, err := r.Conf.Truth(key)
 	r.Note(err)
 	return b
+}
+
+// For returns the configuration with the defaults of a reader or release, if
+// those differ from the common ones ("fair2", "ideal").
+func (c Conf) For(reader string) Conf {
+	var own Conf
+	for i := range properties {
+		if v, ok := properties[i].per[reader]; ok {
+			own.Set(properties[i].Key, v)
+		}
+	}
+	return own.Over(c)
+}
+
+// read returns the effective value of a property of one of these kinds. It
+// panics if the key is not in the table or is of another kind.
+func (c Conf) read(key string, kinds ...valueKind) (v float64, n int64, err error) {
+	p, ok := rows[key]
+	if !ok || !slices.Contains(kinds, p.kind) {
+		panic("workload: the table of properties has no such row: " + key)
+	}
+	value, set := c.values[key]
+	if !set {
+		value = p.Default
+		if value == "" {
+			return 0, 0, errors.New(key + ": not set: want " + p.Range())
+		}
+	}
+	return p.parse(value)
+}
+
+// Whole returns the effective whole number of a property: the value set, or the
+// default of the table.
+func (c Conf) Whole(key string) (int, error) {
+	_, n, err := c.read(key, whole)
+	return int(n), err
+}
+
+// Number returns the effective number or fraction of a property.
+func (c Conf) Number(key string) (float64, error) {
+	v, _, err := c.read(key, number, fraction)
+	return v, err
+}
+
+// Truth returns the effective truth value of a property.
+func (c Conf) Truth(key string) (bool, error) {
+	v, _, err := c.read(key, truth)
+	return v == 1, err
+}
+
+// Size returns the effective bytes of a property.
+func (c Conf) Size(key string) (int64, error) {
+	_, n, err := c.read(key, size)
+	return n, err
+}
+
+// Text returns the effective text of a property.
+func (c Conf) Text(key string) string {
+	if _, _, err := c.read(key, text); err != nil {
+		return ""
+	}
+	return cmp.Or(strings.TrimSpace(c.values[key]), rows[key].Default)
 }

@@ -2,26 +2,16 @@ package workload
 
 import (
 	"fmt"
-	"math"
-	"slices"
+	"iter"
 	"strings"
 	"time"
 )
-
-// Unknown marks a count or a number of bytes that the source does not give.
-const Unknown = -1
-
-// UnknownTime marks an instant or a span that the source does not give.
-const UnknownTime time.Duration = math.MinInt64
 
 // OriginalID is the property that holds the original id of a job with a new id.
 const OriginalID = "slotwave.job.id"
 
 // defaultEpoch is 1 January 2010, for histories without a date.
 const defaultEpoch = 1262304000000
-
-// Known reports whether an instant or a span is known.
-func Known(d time.Duration) bool { return d != UnknownTime }
 
 // History holds recorded runs from one or more files of one set. Instants are
 // measured from the earliest submission of the set.
@@ -56,6 +46,13 @@ type deviceReading struct {
 // AddDevice says how busy a device of a node was from an instant on.
 func (h *History) AddDevice(at time.Duration, node, device string, busy float64) {
 	h.Devices = append(h.Devices, deviceReading{at, node, device, busy})
+}
+
+// Workflow is the place of a job in a plan of jobs, as Hive, Pig and Oozie tell Hadoop
+// (mapreduce.workflow.*).
+type Workflow struct {
+	ID, Node    string
+	Adjacencies string // of the whole plan: "node"="node,node" by what comes next
 }
 
 // HistoryJob is one recorded job.
@@ -193,15 +190,53 @@ func (h *History) Strict() error {
 	return fmt.Errorf("%s", strings.Join(lines, "\n"))
 }
 
-// Attempts lists every attempt of the history: by job, then task, then number.
-func (h *History) Attempts() []Attempt {
-	var all []Attempt
-	for j := range h.Jobs {
-		for t := range h.Jobs[j].Tasks {
-			for a := range h.Jobs[j].Tasks[t].Attempts {
-				all = append(all, h.Jobs[j].Tasks[t].Attempts[a].Attempt)
+// Tasks ranges over the tasks of a history and their jobs.
+func (h *History) Tasks() iter.Seq2[*HistoryJob, *HistoryTask] {
+	return func(yield func(*HistoryJob, *HistoryTask) bool) {
+		for i := range h.Jobs {
+			for k := range h.Jobs[i].Tasks {
+				if !yield(&h.Jobs[i], &h.Jobs[i].Tasks[k]) {
+					return
+				}
 			}
 		}
+	}
+}
+
+// Each ranges over the attempts of a history and their tasks: by job, then task, then
+// number.
+func (h *History) Each() iter.Seq2[*HistoryTask, *HistoryAttempt] {
+	return func(yield func(*HistoryTask, *HistoryAttempt) bool) {
+		for i := range h.Jobs {
+			if !h.Jobs[i].each(yield) {
+				return
+			}
+		}
+	}
+}
+
+// Each ranges over the attempts of a job and their tasks.
+func (j *HistoryJob) Each() iter.Seq2[*HistoryTask, *HistoryAttempt] {
+	return func(yield func(*HistoryTask, *HistoryAttempt) bool) { j.each(yield) }
+}
+
+func (j *HistoryJob) each(yield func(*HistoryTask, *HistoryAttempt) bool) bool {
+	for i := range j.Tasks {
+		t := &j.Tasks[i]
+		for k := range t.Attempts {
+			if !yield(t, &t.Attempts[k]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Attempts lists every attempt of the history.
+func (h *History) Attempts() []Attempt {
+	var all []Attempt
+	for _, a := range h.Each() {
+		all = append(all, a.Attempt)
 	}
 	return all
 }
@@ -344,25 +379,11 @@ func (t *Topology) Hosts() int {
 	return n
 }
 
-// RackOf returns the rack of a host, or an empty name.
-func (t *Topology) RackOf(host string) string {
-	for _, r := range t.Racks {
-		if _, found := slices.BinarySearch(r.Hosts, host); found {
-			return r.Name
-		}
-	}
-	return ""
-}
-
 // ran returns the machines on which a task ran.
 func (h *History) ran() map[string]bool {
 	ran := make(map[string]bool)
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			for _, a := range h.Jobs[i].Tasks[k].Attempts {
-				ran[a.Node] = true
-			}
-		}
+	for _, a := range h.Each() {
+		ran[a.Node] = true
 	}
 	delete(ran, "")
 	return ran
@@ -407,4 +428,77 @@ func (h *History) Workers() Topology {
 		}
 	}
 	return workers
+}
+
+// Mean returns the mean of a known time of the tasks that succeeded, or none.
+func (h *History) Mean(of func(*HistoryTask, *HistoryAttempt) time.Duration, none time.Duration) time.Duration {
+	sum, n := time.Duration(0), time.Duration(0)
+	for _, t := range h.Tasks() {
+		if w := t.Winner(); w != nil {
+			if d := of(t, w); Known(d) {
+				sum, n = sum+d, n+1
+			}
+		}
+	}
+	if n == 0 {
+		return none
+	}
+	return sum / n
+}
+
+// UnknownCounters returns counters that are all Unknown.
+func UnknownCounters() TaskCounters {
+	return TaskCounters{
+		Counters: Counters{
+			InRecords: Unknown, InBytes: Unknown, OutRecords: Unknown, OutBytes: Unknown,
+			Spills: Unknown, MergePasses: Unknown, SpilledRecords: Unknown, ShuffleBytes: Unknown,
+			HDFSReadBytes: Unknown, HDFSWriteBytes: Unknown, LocalReadBytes: Unknown, LocalWriteBytes: Unknown,
+			CombineInRecords: Unknown, CombineOutRecords: Unknown, MaterializedBytes: Unknown, CPUMillis: Unknown,
+		},
+		More: moreCounters{
+			InGroups: Unknown, SpillRawBytes: Unknown, SpillStoredBytes: Unknown,
+			GCMillis: Unknown, PhysicalBytes: Unknown, VirtualBytes: Unknown, HeapBytes: Unknown,
+		},
+	}
+}
+
+// NewHistoryJob returns a job with an id and no other known field.
+func NewHistoryJob(id string) HistoryJob {
+	c := UnknownCounters()
+	return HistoryJob{
+		ID: id, Submit: UnknownTime, Launch: UnknownTime, Finish: UnknownTime, Outcome: Running,
+		Maps: Unknown, Reduces: Unknown,
+		HeapMB: Unknown, MapMB: Unknown, ReduceMB: Unknown, ClusterMapMB: Unknown, ClusterReduceMB: Unknown,
+		Totals: JobTotals{
+			Map: c, Reduce: c, All: c,
+			LaunchedMaps: Unknown, LaunchedReduces: Unknown, NodeLocalMaps: Unknown, RackLocalMaps: Unknown,
+			OffRackMaps: Unknown, FailedMaps: Unknown, FailedReduces: Unknown,
+			SlotMillisMaps: Unknown, SlotMillisReduces: Unknown,
+		},
+	}
+}
+
+// NewHistoryTask returns a task with a name and no other known field.
+func NewHistoryTask(kind Kind, reduceSlot bool, number int) HistoryTask {
+	return HistoryTask{
+		Kind: kind, ReduceSlot: reduceSlot, Number: number, State: Running,
+		Start: UnknownTime, Finish: UnknownTime, Split: Split{Bytes: Unknown},
+	}
+}
+
+// NewHistoryAttempt returns an attempt with a name and no other known field.
+func NewHistoryAttempt(job, pool string, kind Kind, task, number int) HistoryAttempt {
+	c := UnknownCounters()
+	a := HistoryAttempt{
+		Attempt: Attempt{
+			Job: job, Task: task, Kind: kind, Number: number, State: Running, Slot: Unknown, Pool: pool,
+			Locality: NoLocality, Runnable: UnknownTime, Start: UnknownTime, Finish: UnknownTime,
+			Counters: c.Counters, WaitFetch: UnknownTime, WaitMemory: UnknownTime,
+		},
+		More: c.More, HTTPPort: Unknown,
+	}
+	for p := range a.Phases {
+		a.Phases[p] = UnknownTime
+	}
+	return a
 }

@@ -6,11 +6,6 @@ import (
 	"time"
 )
 
-// localised holds how long attempts were on their machines before they started,
-// by task: the TaskTracker first fetches the files of the job. A history shows it
-// where the start of a task is its assignment by the JobTracker.
-type localised map[*HistoryTask]time.Duration
-
 // mostUsual is the longest median of these times that is taken for localisation, or,
 // in MRv2, for the wait for a container.
 const mostUsual = 4 * time.Second
@@ -93,16 +88,13 @@ func (h *History) localisation() localised {
 // set-up and clean-up tasks, as those of Hadoop 0.18 do.
 func (h *History) WithoutSetupCleanup() bool {
 	timed := false
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			t := &h.Jobs[i].Tasks[k]
-			if t.Kind == Setup || t.Kind == Cleanup {
-				return false
-			}
-			timed = timed || slices.ContainsFunc(t.Attempts, func(a HistoryAttempt) bool {
-				return Known(a.Start) && Known(a.Finish)
-			})
+	for _, t := range h.Tasks() {
+		if t.Kind == Setup || t.Kind == Cleanup {
+			return false
 		}
+		timed = timed || slices.ContainsFunc(t.Attempts, func(a HistoryAttempt) bool {
+			return Known(a.Start) && Known(a.Finish)
+		})
 	}
 	return timed
 }

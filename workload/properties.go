@@ -1,12 +1,9 @@
 package workload
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -407,66 +404,4 @@ func (p Property) parse(value string) (v float64, n int64, err error) {
 		return 0, 0, fmt.Errorf("%s: got %s: want at most %g", p.Key, value, largestNumber)
 	}
 	return v, n, nil
-}
-
-// For returns the configuration with the defaults of a reader or release, if
-// those differ from the common ones ("fair2", "ideal").
-func (c Conf) For(reader string) Conf {
-	var own Conf
-	for i := range properties {
-		if v, ok := properties[i].per[reader]; ok {
-			own.Set(properties[i].Key, v)
-		}
-	}
-	return own.Over(c)
-}
-
-// read returns the effective value of a property of one of these kinds. It
-// panics if the key is not in the table or is of another kind.
-func (c Conf) read(key string, kinds ...valueKind) (v float64, n int64, err error) {
-	p, ok := rows[key]
-	if !ok || !slices.Contains(kinds, p.kind) {
-		panic("workload: the table of properties has no such row: " + key)
-	}
-	value, set := c.values[key]
-	if !set {
-		value = p.Default
-		if value == "" {
-			return 0, 0, errors.New(key + ": not set: want " + p.Range())
-		}
-	}
-	return p.parse(value)
-}
-
-// Whole returns the effective whole number of a property: the value set, or the
-// default of the table.
-func (c Conf) Whole(key string) (int, error) {
-	_, n, err := c.read(key, whole)
-	return int(n), err
-}
-
-// Number returns the effective number or fraction of a property.
-func (c Conf) Number(key string) (float64, error) {
-	v, _, err := c.read(key, number, fraction)
-	return v, err
-}
-
-// Truth returns the effective truth value of a property.
-func (c Conf) Truth(key string) (bool, error) {
-	v, _, err := c.read(key, truth)
-	return v == 1, err
-}
-
-// Size returns the effective bytes of a property.
-func (c Conf) Size(key string) (int64, error) {
-	_, n, err := c.read(key, size)
-	return n, err
-}
-
-// Text returns the effective text of a property.
-func (c Conf) Text(key string) string {
-	if _, _, err := c.read(key, text); err != nil {
-		return ""
-	}
-	return cmp.Or(strings.TrimSpace(c.values[key]), rows[key].Default)
 }

@@ -18,7 +18,6 @@ type arrivalOf[T any] interface {
 	moved(by time.Duration) T
 	renamed(id string) T
 	scaled(bytes float64) T
-	anonymous(n *Names) T
 	name() string
 }
 

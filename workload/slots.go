@@ -24,14 +24,9 @@ func (h *History) MostOnMachine(k Kind) int {
 // least 1, of the tasks that count.
 func (h *History) mostAtOnce(counts func(*HistoryTask) bool) int {
 	byNode := map[string][]timed{}
-	for i := range h.Jobs {
-		for t := range h.Jobs[i].Tasks {
-			task := &h.Jobs[i].Tasks[t]
-			for n := range task.Attempts {
-				if a := &task.Attempts[n]; counts(task) && a.Node != "" && Known(a.Start) && Known(a.Finish) {
-					byNode[a.Node] = append(byNode[a.Node], timed{start: a.Start, finish: a.Finish})
-				}
-			}
+	for task, a := range h.Each() {
+		if counts(task) && a.Node != "" && Known(a.Start) && Known(a.Finish) {
+			byNode[a.Node] = append(byNode[a.Node], timed{start: a.Start, finish: a.Finish})
 		}
 	}
 	most := 1

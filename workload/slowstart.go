@@ -86,16 +86,10 @@ func (h *History) reduceTimes() *reduceTimes {
 		end   reduceEnd
 	}
 	var all []attempt
-	for i := range h.Jobs {
-		j := &h.Jobs[i]
-		for k := range j.Tasks {
-			if j.Tasks[k].Kind != Reduce {
-				continue
-			}
-			for n := range j.Tasks[k].Attempts {
-				if a := &j.Tasks[k].Attempts[n]; Known(a.Start) && Known(a.Finish) {
-					all = append(all, attempt{a.Start, reduceEnd{j, a.Finish}})
-				}
+	for j, t := range h.Tasks() {
+		for n := range t.Attempts {
+			if a := &t.Attempts[n]; t.Kind == Reduce && Known(a.Start) && Known(a.Finish) {
+				all = append(all, attempt{a.Start, reduceEnd{j, a.Finish}})
 			}
 		}
 	}

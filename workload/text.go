@@ -2,7 +2,9 @@ package workload
 
 import (
 	"fmt"
+	"math"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -62,4 +64,24 @@ func Matches(name, pattern string) bool {
 		}
 		rest = after
 	}
+}
+
+// ParseBytes reads a size as Hadoop does: 128m is 134,217,728. The unit is k, m, g, t
+// or p in either case, which b or ib may follow, after at most one blank.
+func ParseBytes(s string) (int64, error) {
+	s = strings.TrimSpace(s)
+	digits := 1 + strings.LastIndexAny(s, "0123456789.")
+	unit := strings.ToLower(strings.TrimPrefix(s[digits:], " "))
+	power := 0
+	if unit != "" && unit != "b" {
+		power = 1 + strings.IndexByte("kmgtp", unit[0])
+		if rest := unit[1:]; power == 0 || rest != "" && rest != "b" && rest != "ib" {
+			digits = 0 // no size
+		}
+	}
+	v, err := strconv.ParseFloat(s[:digits], 64)
+	if v = math.Ldexp(v, 10*power); err != nil || !(v >= 0 && v < math.MaxInt64) {
+		return 0, fmt.Errorf("%q: want a size like 64m, 30 GB or 67108864", s)
+	}
+	return int64(v), nil
 }

@@ -190,36 +190,27 @@ func (c *collector) finishTables() error {
 // slotwave's table states only the index. A machine's reduce slots have higher
 // ones than its map slots.
 func (c *collector) slotsApart() {
-	each := func(f func(t *workload.HistoryTask, a *workload.HistoryAttempt)) {
-		for _, b := range c.order {
-			for i := range b.job.Tasks {
-				t := &b.job.Tasks[i]
-				for k := range t.Attempts {
-					f(t, &t.Attempts[k])
-				}
+	last, first := workload.Unknown, math.MaxInt
+	for _, b := range c.order {
+		for t, a := range b.job.Each() {
+			switch {
+			case t.Kind == workload.Map:
+				last = max(last, a.Slot)
+			case t.Kind == workload.Reduce && a.Slot != workload.Unknown:
+				first = min(first, a.Slot)
 			}
 		}
 	}
-	last := workload.Unknown
-	each(func(t *workload.HistoryTask, a *workload.HistoryAttempt) {
-		if t.Kind == workload.Map {
-			last = max(last, a.Slot)
-		}
-	})
-	first := math.MaxInt
-	each(func(t *workload.HistoryTask, a *workload.HistoryAttempt) {
-		if t.Kind == workload.Reduce && a.Slot != workload.Unknown {
-			first = min(first, a.Slot)
-		}
-	})
 	if first <= last {
 		return // slots are shared, or machines differ
 	}
-	each(func(t *workload.HistoryTask, a *workload.HistoryAttempt) {
-		if t.Kind > workload.Reduce && a.Slot > last && last != workload.Unknown {
-			t.ReduceSlot = true
+	for _, b := range c.order {
+		for t, a := range b.job.Each() {
+			if t.Kind > workload.Reduce && a.Slot > last && last != workload.Unknown {
+				t.ReduceSlot = true
+			}
 		}
-	})
+	}
 }
 
 // close makes the instants relative to the earliest submission and orders the
@@ -306,4 +297,85 @@ func (c *collector) unixMillis(line int, what string, v int64) time.Duration {
 	}
 	c.h.Epoch = 0
 	return time.Duration(v) * time.Millisecond
+}
+
+// jobBuilder assembles one job from records in any order.
+type jobBuilder struct {
+	c     *collector
+	job   workload.HistoryJob
+	tasks map[taskKey]int // index in job.Tasks
+	marks map[attemptKey]attemptMarks
+	line  int // line at which the job began
+	count int // set for tasks and attempts
+
+	row      int  // in a table of jobs, from 1; 0: in none
+	noTotals bool // the source does not say how many tasks its jobs have
+	measures map[taskKey]taskMeasure
+	began    map[attemptKey]time.Duration // when the child process began its work
+}
+
+// taskKey identifies a task of a job. In ids, all tasks that take slots of a
+// type share one numbering. In tables each kind has its own.
+type taskKey struct {
+	reduceSlot bool
+	number     int
+	kind       workload.Kind // of tables only
+}
+
+type attemptKey struct {
+	taskKey
+	attempt int
+}
+
+// attemptMarks are facts from events that need the attempt's other events to be
+// used.
+type attemptMarks struct {
+	line             int // line of its last event
+	shuffled, sorted time.Duration
+	mapped           time.Duration
+}
+
+// taskMeasure is one row of measurements inside a task.
+type taskMeasure struct {
+	raw, stored, spills                            int64
+	run, read, mapped, partition, serialize, merge time.Duration
+}
+
+// mrv1Reader takes the fields of records, which are those of MRv1's history or stand
+// for them: rows of HiTune's tables and events of MRv2.
+type mrv1Reader struct {
+	c       *collector
+	jobs    map[string]*jobBuilder
+	order   []*jobBuilder
+	escaped bool // version 1: records end in " ."
+	fields  []mrv1Field
+	counted map[string][]countOf // of fields that are not a text of counters
+}
+
+// mrv1Field is a key with its value, and its name in the source if that is another.
+type mrv1Field struct {
+	key, value []byte
+	name       string
+}
+
+// countOf is the value of a counter.
+type countOf struct {
+	name  string
+	value int64
+}
+
+// fields is object with what takes the value of each member: a text, a number, or a
+// function that reads it.
+func (c *collector) fields(in *jsonScanner, to map[string]any) error {
+	return in.object(func(name []byte) error {
+		switch to := to[string(name)].(type) {
+		case *string:
+			return c.text(in, to)
+		case *int64:
+			return in.number(to)
+		case func() error:
+			return to()
+		}
+		return in.skip()
+	})
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -207,6 +208,29 @@ func (c *collector) readProperties(s *source) error {
 	return nil
 }
 
-type readerFunc func([]byte) (int, error)
+// memberName returns the name in a line !!FILE=name!!.
+func memberName(line []byte) (string, bool) {
+	line = bytes.TrimPrefix(line, []byte{'\f'})
+	name, ok := bytes.CutPrefix(line, []byte("!!FILE="))
+	if !ok {
+		return "", false
+	}
+	name, ok = bytes.CutSuffix(bytes.TrimSpace(name), []byte("!!"))
+	return string(name), ok
+}
 
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+// writeConf writes a configuration as Hadoop's XML.
+func writeConf(w io.Writer, c workload.Conf) error {
+	out := bufio.NewWriter(w)
+	out.WriteString(`<?xml version="1.0" encoding="UTF-8" standalone="no"?><configuration>` + "\n")
+	for _, key := range c.Keys() {
+		value, _ := c.Lookup(key)
+		out.WriteString("<property><name>")
+		xml.EscapeText(out, []byte(key))
+		out.WriteString("</name><value>")
+		xml.EscapeText(out, []byte(value))
+		out.WriteString("</value></property>\n")
+	}
+	out.WriteString("</configuration>\n")
+	return out.Flush()
+}

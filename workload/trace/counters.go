@@ -349,3 +349,22 @@ func eachOldCounter(s string, f func(name string, v int64)) bool {
 	}
 	return true
 }
+
+// loggedCounter is a counter by its member in Rumen and its name in Hadoop.
+type loggedCounter struct{ member, counter string }
+
+// rumenCounters are the counters of an attempt, in Rumen's order.
+var rumenCounters = []loggedCounter{
+	{"hdfsBytesRead", "HDFS_BYTES_READ"}, {"hdfsBytesWritten", "HDFS_BYTES_WRITTEN"},
+	{"fileBytesRead", "FILE_BYTES_READ"}, {"fileBytesWritten", "FILE_BYTES_WRITTEN"},
+	{"mapInputRecords", "MAP_INPUT_RECORDS"}, {"mapOutputBytes", "MAP_OUTPUT_BYTES"}, {"mapOutputRecords", "MAP_OUTPUT_RECORDS"},
+	{"combineInputRecords", "COMBINE_INPUT_RECORDS"}, {"reduceInputGroups", "REDUCE_INPUT_GROUPS"},
+	{"reduceInputRecords", "REDUCE_INPUT_RECORDS"}, {"reduceShuffleBytes", "REDUCE_SHUFFLE_BYTES"}, {"reduceOutputRecords", "REDUCE_OUTPUT_RECORDS"},
+	{"spilledRecords", "SPILLED_RECORDS"}, {"mapInputBytes", "MAP_INPUT_BYTES"},
+}
+
+// rumenUsage are the members of resourceUsageMetrics.
+var rumenUsage = []loggedCounter{
+	{"cumulativeCpuUsage", "CPU_MILLISECONDS"}, {"virtualMemoryUsage", "VIRTUAL_MEMORY_BYTES"},
+	{"physicalMemoryUsage", "PHYSICAL_MEMORY_BYTES"}, {"heapUsage", "COMMITTED_HEAP_BYTES"},
+}

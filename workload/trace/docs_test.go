@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
@@ -56,35 +57,15 @@ func covers(t *testing.T, title string, used []string, looksLike string) {
 	}
 }
 
-// tags lists the JSON names of a struct and of the structs in it.
-func tags(t reflect.Type) []string {
-	var names []string
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	for i := range t.NumField() {
-		if tag := t.Field(i).Tag.Get("json"); tag != "" {
-			names = append(names, tag)
-			if f := t.Field(i).Type; f.Kind() != reflect.Slice || f.Elem() != t { // a tree
-				names = append(names, tags(f)...)
-			}
-		}
-	}
-	return names
-}
-
-// memberNames lists the names of members that a reader's switches have.
+// memberNames lists the names of members that a reader's switches and tables have.
 func memberNames(t *testing.T, file string) (names []string) {
 	t.Helper()
 	source, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range regexp.MustCompile(`(?m)^\s*case ("[a-z].*):|name\) != ("[a-z]+")`).FindAllStringSubmatch(string(source), -1) {
-		for _, name := range regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(line[1]+line[2], -1) {
+	for _, line := range regexp.MustCompile(`(?m)^\s*case ("[a-z].*):|name\) != ("[a-z]+")|("[a-z][a-z.]*"): (?:&|func)`).FindAllStringSubmatch(string(source), -1) {
+		for _, name := range regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(line[1]+line[2]+line[3], -1) {
 			names = append(names, name[1])
 		}
 	}
@@ -208,7 +189,7 @@ func TestFormatsDocumented(t *testing.T) {
 			t.Errorf("jhist: record %s is not documented", r.name)
 		}
 	}
-	covers(t, "jhist", append(fields, tags(reflect.TypeFor[jhistRecord]())...), "[a-z]+[A-Z][A-Za-z]*")
+	covers(t, "jhist", append(append(fields, jhistSplits...), slices.Concat(slices.Sorted(maps.Keys(jhistKeys)), slices.Sorted(maps.Keys(jhistNumbers)))...), "[a-z]+[A-Z][A-Za-z]*")
 
 	// Keys of the old history: those written, those the reader's switches name,
 	// and the counters.

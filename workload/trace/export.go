@@ -245,12 +245,10 @@ func recorded(j *workload.HistoryJob) []*workload.HistoryTask {
 
 // unrecorded counts the tasks that Hadoop would not have recorded.
 func unrecorded(h *workload.History) (left Left) {
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			if t := &h.Jobs[i].Tasks[k]; t.Kind >= workload.TaskCleanup {
-				left.Tasks++
-				left.Attempts += len(t.Attempts)
-			}
+	for _, t := range h.Tasks() {
+		if t.Kind >= workload.TaskCleanup {
+			left.Tasks++
+			left.Attempts += len(t.Attempts)
 		}
 	}
 	return left

@@ -3,8 +3,6 @@ package trace
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,23 +70,3 @@ var foreignKinds = []struct {
 
 // tableHead matches the names of columns separated by commas.
 var tableHead = regexp.MustCompile(`^[A-Za-z_][\w .]*(,[A-Za-z_][\w .]*)+$`)
-
-// without has what the formats record that hold no jobs.
-var without = map[string]string{"conf": "settings", "properties": "settings", "topology": "racks and machines"}
-
-// NoJobs says that files or folders hold no jobs and, if one of the files is in no
-// known format, what it is.
-func NoJobs(paths ...string) error {
-	for _, path := range paths {
-		files, _ := ReadOptions{}.Files(path) // what can't be listed was reported by reading it
-		for _, file := range files {
-			switch format, err := Detect(file); {
-			case err != nil:
-				return fmt.Errorf("%s: no jobs found: %w", path, err)
-			case without[format] != "":
-				return fmt.Errorf("%s: no jobs found: %s holds %s: want the histories of the jobs, or a scenario", path, filepath.Base(file), without[format])
-			}
-		}
-	}
-	return fmt.Errorf("%s: no jobs found: want a history or a trace of a workload", paths[0])
-}

@@ -80,7 +80,7 @@ func (c hituneRows) row(t *table) {
 	r.fields = r.fields[:0]
 	add := func(key, value string) {
 		if value != "" {
-			r.fields = append(r.fields, mrv1Field{[]byte(key), []byte(value)})
+			r.fields = append(r.fields, mrv1Field{key: []byte(key), value: []byte(value)})
 		}
 	}
 	var counters strings.Builder

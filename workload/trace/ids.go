@@ -173,3 +173,10 @@ func attemptName(a *workload.HistoryAttempt) string {
 func attemptNameIn(a *workload.HistoryAttempt, reduceSlot bool) string {
 	return fmt.Sprintf("attempt_%s_%c_%06d_%d", bareID(a.Job), slotLetter(reduceSlot), a.Task, a.Number)
 }
+
+// taskTypes are Hadoop's names of the kinds (TaskType).
+var taskTypes = [...]string{"MAP", "REDUCE", "SETUP", "CLEANUP", "TASK_CLEANUP"}
+
+var taskKinds = map[string]workload.Kind{
+	"MAP": workload.Map, "REDUCE": workload.Reduce, "SETUP": workload.Setup, "JOB_SETUP": workload.Setup, "CLEANUP": workload.Cleanup, "JOB_CLEANUP": workload.Cleanup, "TASK_CLEANUP": workload.TaskCleanup,
+}

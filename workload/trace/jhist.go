@@ -2,13 +2,11 @@ package trace
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -26,149 +24,175 @@ var jhistFormat = Format{
 	},
 }
 
-const jhistMark = "Avro-Json"
-
-// jhistEvent is one line. The type makes the record's name in event redundant.
-type jhistEvent struct {
-	Type  string `json:"type"`
-	Event jhistRecord
+// jhistReader takes the fields of events for those of records of MRv1.
+type jhistReader struct {
+	mrv1Reader
+	b      *jobBuilder // nil before the first event that names the job
+	in     jsonScanner
+	kind   string       // of the present event
+	splits loggedSplits // of the present event
+	text   []byte       // of its values
 }
 
-// jhistRecord holds the fields of the records of Events.avpr that a history
-// uses.
-type jhistRecord struct {
-	JobID        string     `json:"jobid"`
-	JobName      string     `json:"jobName"`
-	UserName     string     `json:"userName"`
-	QueueName    string     `json:"jobQueueName"`
-	WorkflowID   avroString `json:"workflowId"`
-	WorkflowNode avroString `json:"workflowNodeName"`
-	Adjacencies  avroString `json:"workflowAdjacencies"`
-	Priority     string     `json:"priority"`
-	JobStatus    string     `json:"jobStatus"`
-	Diagnostics  avroString `json:"diagnostics"`
-	SubmitTime   jsonNumber `json:"submitTime"`
-	LaunchTime   jsonNumber `json:"launchTime"`
-	TotalMaps    jsonNumber `json:"totalMaps"`
-	TotalReduces jsonNumber `json:"totalReduces"`
+// jhistKeys are the fields of the records of Events.avpr that a history uses, with the
+// keys of MRv1 that mean the same. Those without one have their own name. jhistNumbers
+// are those that are numbers.
+var (
+	jhistKeys = jhistFields("jobid JOBID", "jobName JOBNAME", "userName USER", "jobQueueName JOB_QUEUE", "priority JOB_PRIORITY",
+		"workflowId WORKFLOW_ID", "workflowNodeName WORKFLOW_NODE_NAME", "workflowAdjacencies WORKFLOW_ADJACENCIES",
+		"jobStatus jobStatus", "diagnostics FAIL_REASON", "taskid TASKID", "taskType TASK_TYPE", "attemptId TASK_ATTEMPT_ID",
+		"status TASK_STATUS", "taskStatus TASK_STATUS", "splitLocations SPLITS", "trackerName TRACKER_NAME", "locality LOCALITY", "avataar AVATAAR",
+		"hostname hostname", "rackname rackname", "error ERROR",
+		"counters COUNTERS", "totalCounters COUNTERS", "mapCounters MAP_COUNTERS", "reduceCounters REDUCE_COUNTERS")
+	jhistNumbers = jhistFields("submitTime SUBMIT_TIME", "launchTime LAUNCH_TIME", "startTime START_TIME", "finishTime FINISH_TIME",
+		"mapFinishTime mapFinishTime", "shuffleFinishTime SHUFFLE_FINISHED", "sortFinishTime SORT_FINISHED",
+		"totalMaps TOTAL_MAPS", "totalReduces TOTAL_REDUCES", "failedMaps FAILED_MAPS", "failedReduces FAILED_REDUCES", "httpPort HTTP_PORT")
+)
 
-	TaskID         string     `json:"taskid"`
-	TaskType       string     `json:"taskType"`
-	AttemptID      string     `json:"attemptId"`
-	StartTime      jsonNumber `json:"startTime"`
-	FinishTime     jsonNumber `json:"finishTime"`
-	MapFinish      jsonNumber `json:"mapFinishTime"`
-	ShuffleFinish  jsonNumber `json:"shuffleFinishTime"`
-	SortFinish     jsonNumber `json:"sortFinishTime"`
-	Status         string     `json:"status"`
-	TaskStatus     string     `json:"taskStatus"`
-	SplitLocations string     `json:"splitLocations"`
-	TrackerName    string     `json:"trackerName"`
-	HTTPPort       jsonNumber `json:"httpPort"`
-	Locality       avroString `json:"locality"`
-	Avataar        avroString `json:"avataar"`
-	Hostname       string     `json:"hostname"`
-	RackName       string     `json:"rackname"`
-	Error          string     `json:"error"`
-
-	FailedMaps     jsonNumber    `json:"failedMaps"`
-	FailedReduces  jsonNumber    `json:"failedReduces"`
-	Counters       jhistCounters `json:"counters"`
-	TotalCounters  jhistCounters `json:"totalCounters"`
-	MapCounters    jhistCounters `json:"mapCounters"`
-	ReduceCounters jhistCounters `json:"reduceCounters"`
-
-	ClockSplits   twelfths `json:"clockSplits"`
-	CPUUsages     twelfths `json:"cpuUsages"`
-	VMemKbytes    twelfths `json:"vMemKbytes"`
-	PhysMemKbytes twelfths `json:"physMemKbytes"`
-}
-
-// avroString is a string, or the union of null and string in Avro's JSON.
-type avroString string
-
-func (s *avroString) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	switch dec.PeekKind() {
-	case '"':
-		tok, err := dec.ReadToken()
-		*s = avroString(tok.String())
-		return err
-	case '{':
-		var union struct {
-			String string `json:"string"`
-		}
-		err := json.UnmarshalDecode(dec, &union)
-		*s = avroString(union.String)
-		return err
+func jhistFields(fields ...string) map[string][]byte {
+	keys := map[string][]byte{}
+	for _, f := range fields {
+		name, key, _ := strings.Cut(f, " ")
+		keys[name] = []byte(key)
 	}
-	return dec.SkipValue()
+	return keys
 }
 
-type jhistCounter struct {
-	name  string
-	value int64
-}
+// jhistSplits are the samples of progress, in the order of loggedSplits.
+var jhistSplits = []string{"clockSplits", "cpuUsages", "vMemKbytes", "physMemKbytes"}
 
-// jhistCounters are the counters of Hadoop's own groups, of JhCounters or of
-// its union with null.
-type jhistCounters []jhistCounter
-
-type jhistGroups struct {
-	Groups []struct {
-		Name   string `json:"name"`
-		Counts []struct {
-			Name  string     `json:"name"`
-			Value jsonNumber `json:"value"`
-		} `json:"counts"`
-	} `json:"groups"`
-	Union *jhistGroups `json:"org.apache.hadoop.mapreduce.jobhistory.JhCounters"`
-}
-
-func (c *jhistCounters) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	var g jhistGroups
-	if err := json.UnmarshalDecode(dec, &g); err != nil {
-		return err
+// read reads {"type":...,"event":{"record name":{...}}}.
+func (r *jhistReader) read(line []byte) error {
+	r.kind, r.fields, r.text = "", r.fields[:0], r.text[:0]
+	clear(r.counted)
+	for i := range r.splits {
+		r.splits[i] = r.splits[i][:0]
 	}
-	if g.Union != nil {
-		g = *g.Union
-	}
-	for _, group := range g.Groups {
-		if !frameworkGroup(group.Name) {
-			continue
-		}
-		for _, n := range group.Counts {
-			if n.Value.set {
-				*c = append(*c, jhistCounter{n.Name, n.Value.v})
-			}
-		}
-	}
-	return nil
-}
-
-// UnmarshalJSONFrom reads {"type":...,"event":{"record name":{...}}}.
-func (e *jhistEvent) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return eachMember(dec, func(key string) error {
-		switch key {
+	return r.in.only(line, func(name []byte) error {
+		switch string(name) {
 		case "type":
-			return json.UnmarshalDecode(dec, &e.Type)
+			return r.c.text(&r.in, &r.kind)
 		case "event":
-			return eachMember(dec, func(string) error { return json.UnmarshalDecode(dec, &e.Event) })
+			return r.in.object(func([]byte) error { return r.in.object(r.member) })
 		}
-		return dec.SkipValue()
+		return r.in.skip()
 	})
 }
 
-// errBinaryHistory rejects histories in Avro's binary form.
-var errBinaryHistory = errors.New("binary Avro history: want the text form (set mapreduce.jobhistory.jhist.format=json, or print it with: mapred job -history -format json -outfile FILE)")
+// member reads a field of a record.
+func (r *jhistReader) member(name []byte) error {
+	text, isText := jhistKeys[string(name)]
+	number, isNumber := jhistNumbers[string(name)]
+	split := slices.Index(jhistSplits, string(name))
+	field, from := mrv1Field{name: r.c.internBytes(name)}, len(r.text)
+	some, err := true, error(nil)
+	switch {
+	case split >= 0:
+		return r.in.numbers(&r.splits[split])
+	case isNumber:
+		v := int64(0)
+		v, some, err = r.number()
+		field.key, r.text = number, strconv.AppendInt(r.text, v, 10)
+	case !isText:
+		return r.in.skip()
+	case bytes.HasSuffix(text, []byte("COUNTERS")):
+		field.key = text
+		err = r.groups(string(text))
+	default:
+		field.key = text
+		some, err = r.value()
+	}
+	if field.value = r.text[from:]; some {
+		r.fields = append(r.fields, field)
+	}
+	return err
+}
 
-type jhistReader struct {
-	c *collector
-	b *jobBuilder // nil before the first event that names the job
+// number reads a number; null is none.
+func (r *jhistReader) number() (v int64, some bool, err error) {
+	raw, err := r.in.dec.ReadValue()
+	if err != nil {
+		return 0, false, r.in.plain(err)
+	}
+	switch raw.Kind() {
+	case 'n':
+		return 0, false, nil
+	case '0':
+		v, err = wholeNumber(raw)
+	default:
+		err = fmt.Errorf("%.40s: want a number", raw)
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("%s: %w", r.in.dec.StackPointer(), err)
+	}
+	return v, true, nil
+}
+
+// value reads a text, or the union of one and null in Avro's JSON; null is none.
+func (r *jhistReader) value() (some bool, err error) {
+	if r.in.dec.PeekKind() == '{' {
+		err = r.in.object(func([]byte) (err error) { some, err = r.value(); return err })
+		return some, err
+	}
+	text, err := r.in.string()
+	r.text = append(r.text, text...)
+	return text != nil, err
+}
+
+// groups reads the counters of Hadoop's own groups, of JhCounters or of its union with
+// null.
+func (r *jhistReader) groups(key string) error {
+	return r.in.object(func(name []byte) error {
+		switch string(name) {
+		case "org.apache.hadoop.mapreduce.jobhistory.JhCounters":
+			return r.groups(key)
+		case "groups":
+			return r.in.list(func() error { return r.group(key) })
+		}
+		return r.in.skip()
+	})
+}
+
+func (r *jhistReader) group(key string) error {
+	var group string
+	before := len(r.counted[key])
+	err := r.in.object(func(name []byte) error {
+		switch string(name) {
+		case "name":
+			return r.c.text(&r.in, &group)
+		case "counts":
+			return r.in.list(func() error { return r.count(key) })
+		}
+		return r.in.skip()
+	})
+	if !frameworkGroup(group) {
+		r.counted[key] = r.counted[key][:before]
+	}
+	return err
+}
+
+func (r *jhistReader) count(key string) error {
+	var n countOf
+	some := false
+	err := r.in.object(func(name []byte) (err error) {
+		switch string(name) {
+		case "name":
+			return r.c.text(&r.in, &n.name)
+		case "value":
+			n.value, some, err = r.number()
+			return err
+		}
+		return r.in.skip()
+	})
+	if some {
+		r.counted[key] = append(r.counted[key], n)
+	}
+	return err
 }
 
 func (c *collector) readJhist(s *source) error {
 	in := &lines{r: s.Reader, max: c.limits.LineBytes, line: s.skipped}
-	r := &jhistReader{c: c}
+	r := &jhistReader{mrv1Reader: mrv1Reader{c: c, counted: map[string][]countOf{}}}
 	for {
 		line, err := in.next()
 		if err == io.EOF {
@@ -181,12 +205,11 @@ func (c *collector) readJhist(s *source) error {
 		if len(line) == 0 || string(line) == jhistMark || bytes.HasPrefix(line, []byte(`{"type":"record"`)) {
 			continue
 		}
-		var e jhistEvent
-		if err := json.Unmarshal(line, &e, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-			c.problem(in.line, "the event is lost: %s", jsonCause(err))
+		if err := r.read(line); err != nil {
+			c.problem(in.line, "the event is lost: %v", err)
 			continue
 		}
-		r.event(&e, in.line)
+		r.event(in.line)
 		if c.full {
 			return errAttempts
 		}
@@ -198,8 +221,8 @@ func (c *collector) readJhist(s *source) error {
 	return r.b.finish()
 }
 
-// job returns the builder; a file describes one job.
-func (r *jhistReader) job(id string, line int) *jobBuilder {
+// of returns the builder if an event is of its job; a file describes one job.
+func (r *jhistReader) of(id string, line int) *jobBuilder {
 	if r.b == nil {
 		r.b = r.c.newJob(id, line)
 	}
@@ -210,244 +233,85 @@ func (r *jhistReader) job(id string, line int) *jobBuilder {
 	return r.b
 }
 
-func (r *jhistReader) event(e *jhistEvent, line int) {
-	ev := &e.Event
+func (r *jhistReader) event(line int) {
 	switch {
-	case e.Type == "AM_STARTED" || e.Type == "NORMALIZED_RESOURCE": // of the application master
-	case strings.HasPrefix(e.Type, "JOB_"):
-		if !strings.HasPrefix(ev.JobID, "job_") {
-			r.c.problem(line, "%s: jobid = %.60q: want job_...: the event is dropped", e.Type, ev.JobID)
+	case r.kind == "AM_STARTED" || r.kind == "NORMALIZED_RESOURCE": // of the application master
+	case strings.HasPrefix(r.kind, "JOB_"):
+		id := r.get("JOBID")
+		if !strings.HasPrefix(id, "job_") {
+			r.c.problem(line, "%s: jobid = %.60q: want job_...: the event is dropped", r.kind, id)
 			return
 		}
-		if b := r.job(ev.JobID, line); b != nil {
-			r.jobEvent(&b.job, e.Type, ev, line)
+		b := r.of(id, line)
+		if b == nil {
+			return
 		}
-	case strings.HasPrefix(e.Type, "TASK_") || strings.Contains(e.Type, "_ATTEMPT_"):
-		r.taskEvent(e.Type, ev, line)
+		r.jobFields(line, &b.job)
+		switch r.kind {
+		case "JOB_FINISHED":
+			b.job.Outcome = workload.Succeeded
+		case "JOB_FAILED", "JOB_KILLED", "JOB_ERROR":
+			b.job.Outcome = workload.Failed
+			if r.kind == "JOB_KILLED" || r.get("jobStatus") == "KILLED" {
+				b.job.Outcome = workload.Killed
+			}
+		}
+	case strings.HasPrefix(r.kind, "TASK_") || strings.Contains(r.kind, "_ATTEMPT_"):
+		r.taskEvent(line)
 	default:
-		r.c.problem(line, "event type %.60q is unknown: dropped", e.Type)
+		r.c.problem(line, "event type %.60q is unknown: dropped", r.kind)
 	}
 }
 
-func (r *jhistReader) jobEvent(j *workload.HistoryJob, kind string, ev *jhistRecord, line int) {
-	c := r.c
-	if ev.SubmitTime.set {
-		j.Submit = c.unixMillis(line, "submitTime", ev.SubmitTime.v)
-	}
-	if ev.LaunchTime.set {
-		j.Launch = c.unixMillis(line, "launchTime", ev.LaunchTime.v)
-	}
-	if ev.QueueName != "" {
-		j.Queue = c.intern(ev.QueueName)
-	}
-	switch kind {
-	case "JOB_SUBMITTED":
-		j.Name, j.User = ev.JobName, c.intern(ev.UserName)
-		j.Workflow = workload.Workflow{ID: string(ev.WorkflowID), Node: string(ev.WorkflowNode), Adjacencies: string(ev.Adjacencies)}
-	case "JOB_INITED":
-		j.Maps, j.Reduces = c.tasksAnnounced(line, "totalMaps", c.count(line, "totalMaps", ev.TotalMaps.orUnknown())),
-			c.tasksAnnounced(line, "totalReduces", c.count(line, "totalReduces", ev.TotalReduces.orUnknown()))
-	case "JOB_PRIORITY_CHANGED":
-		c.priority(line, j, ev.Priority)
-	case "JOB_FINISHED":
-		j.Finish, j.Outcome = c.unixMillis(line, "finishTime", ev.FinishTime.orUnknown()), workload.Succeeded
-		j.Totals.FailedMaps = c.count(line, "failedMaps", ev.FailedMaps.orUnknown())
-		j.Totals.FailedReduces = c.count(line, "failedReduces", ev.FailedReduces.orUnknown())
-		for _, n := range ev.TotalCounters {
-			takeTotal(&j.Totals, n.name, n.value)
-		}
-		for _, n := range ev.MapCounters {
-			takeCounter(&j.Totals.Map, workload.Map, n.name, n.value)
-		}
-		for _, n := range ev.ReduceCounters {
-			takeCounter(&j.Totals.Reduce, workload.Reduce, n.name, n.value)
-		}
-	case "JOB_FAILED", "JOB_KILLED", "JOB_ERROR":
-		j.Finish = c.unixMillis(line, "finishTime", ev.FinishTime.orUnknown())
-		j.Outcome, j.Error = workload.Failed, string(ev.Diagnostics)
-		if kind == "JOB_KILLED" || ev.JobStatus == "KILLED" {
-			j.Outcome = workload.Killed
-		}
-	}
-}
-
-func (r *jhistReader) taskEvent(kind string, ev *jhistRecord, line int) {
-	c := r.c
-	job, reduceSlot, number, ok := taskID(ev.TaskID)
+func (r *jhistReader) taskEvent(line int) {
+	c, id := r.c, r.get("TASKID")
+	job, reduceSlot, number, ok := taskID(id)
 	if !ok {
-		c.problem(line, "%s: taskid = %.60q: want task_..._m_000000: the event is dropped", kind, ev.TaskID)
+		c.problem(line, "%s: taskid = %.60q: want task_..._m_000000: the event is dropped", r.kind, id)
 		return
 	}
-	b := r.job("job_"+job, line)
+	b := r.of("job_"+job, line)
 	if b == nil {
 		return
 	}
-	taskKind, ok := taskKinds[ev.TaskType]
+	taskKind, ok := taskKinds[r.get("TASK_TYPE")]
 	if !ok {
 		if _, seen := b.tasks[taskKey{reduceSlot: reduceSlot, number: number}]; !seen {
-			c.problem(line, "%s: %s: type %.40q is none of MAP, REDUCE: the event is dropped", kind, ev.TaskID, ev.TaskType)
+			c.problem(line, "%s: %s: type %.40q is none of MAP, REDUCE: the event is dropped", r.kind, id, r.get("TASK_TYPE"))
 			return
 		}
 	}
 	t := b.task(taskKind, reduceSlot, number)
-	switch kind {
-	case "TASK_STARTED":
-		t.Start = c.unixMillis(line, "startTime", ev.StartTime.orUnknown())
-		c.replicas(line, t, ev.SplitLocations, ",")
-	case "TASK_FINISHED", "TASK_FAILED":
-		t.Finish = c.unixMillis(line, "finishTime", ev.FinishTime.orUnknown())
-		t.State = c.state(line, ev.TaskID, ev.Status)
-	case "TASK_UPDATED":
-		t.Finish = c.unixMillis(line, "finishTime", ev.FinishTime.orUnknown())
-	default:
-		r.attemptEvent(b, t, kind, ev, line)
+	if strings.HasPrefix(r.kind, "TASK_") {
+		r.fields = slices.DeleteFunc(r.fields, func(f mrv1Field) bool { return string(f.key) == "COUNTERS" }) // those of its attempt
+		r.taskFields(line, id, t)
+		return
 	}
+	r.attemptEvent(b, t, line)
 }
 
-func (r *jhistReader) attemptEvent(b *jobBuilder, t *workload.HistoryTask, kind string, ev *jhistRecord, line int) {
-	c := r.c
-	_, reduceSlot, task, number, ok := attemptID(ev.AttemptID)
+func (r *jhistReader) attemptEvent(b *jobBuilder, t *workload.HistoryTask, line int) {
+	id := r.get("TASK_ATTEMPT_ID")
+	_, reduceSlot, task, number, ok := attemptID(id)
 	if !ok || reduceSlot != t.ReduceSlot || task != t.Number {
-		c.problem(line, "%s: attemptId = %.60q: want an attempt of %s: the event is dropped", kind, ev.AttemptID, ev.TaskID)
+		r.c.problem(line, "%s: attemptId = %.60q: want an attempt of %s: the event is dropped", r.kind, id, r.get("TASKID"))
 		return
 	}
 	a := b.attempt(t, number)
 	if a == nil {
 		return
 	}
-	if strings.HasSuffix(kind, "_STARTED") {
-		start := c.unixMillis(line, "startTime", ev.StartTime.orUnknown())
-		if workload.Known(a.Start) && a.Start != start {
-			c.problem(line, "%s starts twice: the first is kept", ev.AttemptID)
-			return
-		}
-		a.Start = start
-		a.Tracker, a.HTTPPort = c.intern(ev.TrackerName), int(c.count(line, "httpPort", ev.HTTPPort.orUnknown()))
-		a.Locality = statedLocality(string(ev.Locality))
-		a.Speculative = ev.Avataar == "SPECULATIVE"
-		b.mark(t, a, line)
+	r.attemptFields(line, id, b, t, a)
+	if strings.HasSuffix(r.kind, "_STARTED") {
 		return
 	}
-	a.Finish = c.unixMillis(line, "finishTime", ev.FinishTime.orUnknown())
-	a.Rack, a.Node = c.place(line, strings.Trim(ev.RackName, "/"), ev.Hostname)
-	a.Error = ev.Error
-	if s := ev.TaskStatus + ev.Status; s != "" { // a record has one of the two
-		a.State = c.state(line, ev.AttemptID, s)
-	}
-	all := countersOf(a)
-	for _, n := range ev.Counters {
-		takeCounter(&all, t.SlotKind(), n.name, n.value)
-	}
-	a.Counters, a.More = all.Counters, all.More
-	if len(ev.ClockSplits)+len(ev.CPUUsages)+len(ev.VMemKbytes)+len(ev.PhysMemKbytes) > 0 {
-		a.Progress = &workload.ProgressSplits{Clock: ev.ClockSplits, CPU: ev.CPUUsages, VMem: ev.VMemKbytes, PhysMem: ev.PhysMemKbytes}
+	a.Rack, a.Node = r.c.place(line, strings.Trim(r.get("rackname"), "/"), r.get("hostname"))
+	if progress := r.splits.clone(); progress != nil {
+		a.Progress = progress
 	}
 	if t.ReduceSlot {
-		b.markShuffle(t, a, line, c.unixMillis(line, "shuffleFinishTime", ev.ShuffleFinish.orUnknown()),
-			c.unixMillis(line, "sortFinishTime", ev.SortFinish.orUnknown()))
+		b.markShuffle(t, a, line, r.time(line, "SHUFFLE_FINISHED"), r.time(line, "SORT_FINISHED"))
 	} else {
-		b.markMap(t, a, line, c.unixMillis(line, "mapFinishTime", ev.MapFinish.orUnknown()))
+		b.markMap(t, a, line, r.time(line, "mapFinishTime"))
 	}
-}
-
-// jsonNumber is a JSON number that may be absent, null or -1: all unknown.
-type jsonNumber struct {
-	v   int64
-	set bool
-}
-
-func (n *jsonNumber) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return err
-	}
-	switch raw.Kind() {
-	case 'n':
-		return nil
-	case '0':
-		n.v, err = wholeNumber(raw)
-		n.set = err == nil
-		return err
-	}
-	return fmt.Errorf("%.40s: want a number", raw)
-}
-
-func (n jsonNumber) orUnknown() int64 {
-	if !n.set {
-		return workload.Unknown
-	}
-	return n.v
-}
-
-// twelfths are samples, one for each twelfth of progress.
-type twelfths []int64
-
-func (s *twelfths) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*s = make(twelfths, 0, 12)
-	return eachItem(dec, func() error {
-		var n jsonNumber
-		err := n.UnmarshalJSONFrom(dec)
-		*s = append(*s, n.orUnknown())
-		return err
-	})
-}
-
-// eachItem calls f for each item of a short list; null counts as empty.
-func eachItem(dec *jsontext.Decoder, f func() error) error {
-	tok, err := dec.ReadToken()
-	if err != nil || tok.Kind() == 'n' {
-		return err
-	}
-	if tok.Kind() != '[' {
-		return fmt.Errorf("want a list")
-	}
-	for n := 0; dec.PeekKind() != ']'; n++ {
-		if n == maxAttemptsOfTask {
-			return fmt.Errorf("a list of more than %d items", maxAttemptsOfTask)
-		}
-		if err := f(); err != nil {
-			return err
-		}
-	}
-	_, err = dec.ReadToken()
-	return err
-}
-
-// jsonCause returns the core of an error of the JSON decoder.
-func jsonCause(err error) string {
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
-		return syntactic.Err.Error()
-	}
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
-		if semantic.Err != nil {
-			return fmt.Sprintf("%s: %v", semantic.JSONPointer, semantic.Err)
-		}
-		return fmt.Sprintf("%s: %v is not allowed here", semantic.JSONPointer, semantic.JSONKind)
-	}
-	return err.Error()
-}
-
-// eachMember reads the next object. It calls f with the name of each member; f
-// reads the value. null counts as an empty object.
-func eachMember(dec *jsontext.Decoder, f func(key string) error) error {
-	tok, err := dec.ReadToken()
-	if err != nil || tok.Kind() == 'n' {
-		return err
-	}
-	if tok.Kind() != '{' {
-		return fmt.Errorf("want an object")
-	}
-	for dec.PeekKind() != '}' {
-		key, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		if err := f(key.String()); err != nil {
-			return err
-		}
-	}
-	_, err = dec.ReadToken()
-	return err
 }

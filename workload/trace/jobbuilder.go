@@ -2,48 +2,11 @@ package trace
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/workload"
 )
-
-// jobBuilder assembles one job from records in any order.
-type jobBuilder struct {
-	c     *collector
-	job   workload.HistoryJob
-	tasks map[taskKey]int // index in job.Tasks
-	marks map[attemptKey]attemptMarks
-	line  int // line at which the job began
-	count int // set for tasks and attempts
-
-	row      int  // in a table of jobs, from 1; 0: in none
-	noTotals bool // the source does not say how many tasks its jobs have
-	measures map[taskKey]taskMeasure
-	began    map[attemptKey]time.Duration // when the child process began its work
-}
-
-// taskKey identifies a task of a job. In ids, all tasks that take slots of a
-// type share one numbering. In tables each kind has its own.
-type taskKey struct {
-	reduceSlot bool
-	number     int
-	kind       workload.Kind // of tables only
-}
-
-type attemptKey struct {
-	taskKey
-	attempt int
-}
-
-// attemptMarks are facts from events that need the attempt's other events to be
-// used.
-type attemptMarks struct {
-	line             int // line of its last event
-	shuffled, sorted time.Duration
-	mapped           time.Duration
-}
 
 func (c *collector) newJob(id string, line int) *jobBuilder {
 	job := workload.NewHistoryJob(id)
@@ -166,12 +129,6 @@ func (b *jobBuilder) attempt(t *workload.HistoryTask, number int) *workload.Hist
 	t.Attempts = append(t.Attempts, workload.NewHistoryAttempt(b.job.ID, b.job.Pool, t.Kind, t.Number, number))
 	return &t.Attempts[len(t.Attempts)-1]
 }
-
-// maxAttemptsOfTask is far above what Hadoop allows (four, or up to twenty, and
-// the killed ones). More mean a damaged file.
-const maxAttemptsOfTask = 1000
-
-var errAttempts = fmt.Errorf("more tasks or attempts than the limit")
 
 // phases splits a reduce attempt at the ends of its shuffle and its sort.
 func (b *jobBuilder) phases(a *workload.HistoryAttempt, line int, shuffleEnd, sortEnd time.Duration) {

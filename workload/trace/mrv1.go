@@ -2,8 +2,10 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,27 +48,6 @@ func beginsRecord(line []byte) bool {
 	}
 	return false
 }
-
-// memberName returns the name in a line !!FILE=name!!.
-func memberName(line []byte) (string, bool) {
-	line = bytes.TrimPrefix(line, []byte{'\f'})
-	name, ok := bytes.CutPrefix(line, []byte("!!FILE="))
-	if !ok {
-		return "", false
-	}
-	name, ok = bytes.CutSuffix(bytes.TrimSpace(name), []byte("!!"))
-	return string(name), ok
-}
-
-type mrv1Reader struct {
-	c       *collector
-	jobs    map[string]*jobBuilder
-	order   []*jobBuilder
-	escaped bool // version 1: records end in " ."
-	fields  []mrv1Field
-}
-
-type mrv1Field struct{ key, value []byte }
 
 func (c *collector) readMRv1(s *source) error {
 	in := &lines{r: s.Reader, max: c.limits.LineBytes, line: s.skipped}
@@ -173,40 +154,60 @@ func (r *mrv1Reader) split(record []byte) bool {
 		if end >= len(after) {
 			return false
 		}
-		r.fields = append(r.fields, mrv1Field{key, after[:end]})
+		r.fields = append(r.fields, mrv1Field{key: key, value: after[:end]})
 		rest = after[end+1:]
 	}
 }
 
 // get returns the unescaped value of a key.
 func (r *mrv1Reader) get(key string) string {
+	_, value := r.named(key)
+	return value
+}
+
+// named is get with the name of the key in the source.
+func (r *mrv1Reader) named(key string) (name, value string) {
 	for i := range r.fields {
-		if string(r.fields[i].key) == key {
-			if !r.escaped {
-				return string(r.fields[i].value)
+		if f := &r.fields[i]; string(f.key) == key {
+			value = string(f.value)
+			if r.escaped {
+				value = unescape(value)
 			}
-			return unescape(string(r.fields[i].value))
+			return cmp.Or(f.name, key), value
 		}
 	}
-	return ""
+	return key, ""
 }
 
 // number returns a whole number, or Unknown.
 func (r *mrv1Reader) number(line int, key string) int64 {
-	s := r.get(key)
+	name, v := r.whole(line, key)
+	return r.c.count(line, name, v)
+}
+
+// whole returns a whole number as it stands, and the name of the key in the source.
+func (r *mrv1Reader) whole(line int, key string) (name string, v int64) {
+	name, s := r.named(key)
 	if s == "" {
-		return workload.Unknown
+		return name, workload.Unknown
 	}
 	v, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || v < workload.Unknown {
-		r.c.problem(line, "%s = %.40q: want a number", key, s)
-		return workload.Unknown
+	if err != nil || v < workload.Unknown && name == key {
+		r.c.problem(line, "%s = %.40q: want a number", name, s)
+		return name, workload.Unknown
 	}
-	return v
+	return name, v
 }
 
 func (r *mrv1Reader) time(line int, key string) time.Duration {
-	return r.c.unixMillis(line, key, r.number(line, key))
+	name, v := r.whole(line, key)
+	return r.c.unixMillis(line, name, v)
+}
+
+// announced returns a number of tasks.
+func (r *mrv1Reader) announced(line int, key string) int {
+	name, _ := r.named(key)
+	return r.c.tasksAnnounced(line, name, r.number(line, key))
 }
 
 // job returns the builder of a job. It adds the job if it is new.
@@ -244,8 +245,11 @@ func (r *mrv1Reader) jobRecord(line int) {
 		r.c.problem(line, "JOBID = %.60q: want job_...: the record is dropped", id)
 		return
 	}
-	c, b := r.c, r.job(id, line)
-	j := &b.job
+	r.jobFields(line, &r.job(id, line).job)
+}
+
+func (r *mrv1Reader) jobFields(line int, j *workload.HistoryJob) {
+	c := r.c
 	for i := range r.fields {
 		switch key := string(r.fields[i].key); key {
 		case "JOBNAME":
@@ -269,9 +273,9 @@ func (r *mrv1Reader) jobRecord(line int) {
 		case "FINISH_TIME":
 			j.Finish = r.time(line, key)
 		case "TOTAL_MAPS":
-			j.Maps = r.c.tasksAnnounced(line, key, r.number(line, key))
+			j.Maps = r.announced(line, key)
 		case "TOTAL_REDUCES":
-			j.Reduces = r.c.tasksAnnounced(line, key, r.number(line, key))
+			j.Reduces = r.announced(line, key)
 		case "FAILED_MAPS":
 			j.Totals.FailedMaps = r.number(line, key)
 		case "FAILED_REDUCES":
@@ -279,7 +283,7 @@ func (r *mrv1Reader) jobRecord(line int) {
 		case "FAIL_REASON":
 			j.Error = r.get(key)
 		case "JOB_STATUS":
-			j.Outcome = c.state(line, id, r.get(key))
+			j.Outcome = c.state(line, j.ID, r.get(key))
 		case "MAP_COUNTERS":
 			r.counters(line, key, func(name string, v int64) { takeCounter(&j.Totals.Map, workload.Map, name, v) })
 		case "REDUCE_COUNTERS":
@@ -291,6 +295,9 @@ func (r *mrv1Reader) jobRecord(line int) {
 }
 
 func (r *mrv1Reader) counters(line int, key string, f func(string, int64)) {
+	for _, n := range r.counted[key] {
+		f(n.name, n.value)
+	}
 	if !eachCounter(r.get(key), f) {
 		r.c.problem(line, "%s: damaged counters: those before the damage are kept", key)
 	}
@@ -318,10 +325,13 @@ func (r *mrv1Reader) taskOf(line int) (*jobBuilder, *workload.HistoryTask) {
 }
 
 func (r *mrv1Reader) taskRecord(line int) {
-	b, t := r.taskOf(line)
-	if b == nil {
-		return
+	if b, t := r.taskOf(line); b != nil {
+		r.taskFields(line, "TASK_STATUS", t)
 	}
+}
+
+// taskFields sets the fields of a task; what names it where its state is refused.
+func (r *mrv1Reader) taskFields(line int, what string, t *workload.HistoryTask) {
 	for i := range r.fields {
 		switch key := string(r.fields[i].key); key {
 		case "START_TIME":
@@ -329,7 +339,7 @@ func (r *mrv1Reader) taskRecord(line int) {
 		case "FINISH_TIME":
 			t.Finish = r.time(line, key)
 		case "TASK_STATUS":
-			t.State = r.c.state(line, "TASK_STATUS", r.get(key))
+			t.State = r.c.state(line, what, r.get(key))
 		case "SPLITS":
 			t.Split.Hosts = nil
 			r.c.replicas(line, t, r.get(key), ",")
@@ -364,7 +374,13 @@ func (r *mrv1Reader) attemptRecord(line int) {
 	if a == nil {
 		return
 	}
-	shuffled, sorted := workload.UnknownTime, workload.UnknownTime
+	r.attemptFields(line, id, b, t, a)
+	if shuffled := r.time(line, "SHUFFLE_FINISHED"); workload.Known(shuffled) {
+		b.markShuffle(t, a, line, shuffled, r.time(line, "SORT_FINISHED"))
+	}
+}
+
+func (r *mrv1Reader) attemptFields(line int, id string, b *jobBuilder, t *workload.HistoryTask, a *workload.HistoryAttempt) {
 	for i := range r.fields {
 		switch key := string(r.fields[i].key); key {
 		case "START_TIME":
@@ -379,10 +395,6 @@ func (r *mrv1Reader) attemptRecord(line int) {
 			a.Finish = r.time(line, key)
 		case "TASK_STATUS":
 			a.State = r.c.state(line, id, r.get(key))
-		case "SHUFFLE_FINISHED":
-			shuffled = r.time(line, key)
-		case "SORT_FINISHED":
-			sorted = r.time(line, key)
 		case "TRACKER_NAME":
 			a.Tracker = r.c.intern(r.get(key))
 		case "HTTP_PORT":
@@ -401,21 +413,13 @@ func (r *mrv1Reader) attemptRecord(line int) {
 			r.attemptCounters(line, t, a)
 		}
 	}
-	if workload.Known(shuffled) {
-		b.markShuffle(t, a, line, shuffled, sorted)
-	}
 }
 
 // statedLocality reads LOCALITY of 1.x and MRv2. For other levels (node groups
 // of 1.2) the split's hosts decide.
 func statedLocality(s string) workload.Locality {
-	switch s {
-	case "NODE_LOCAL":
-		return workload.NodeLocal
-	case "RACK_LOCAL":
-		return workload.RackLocal
-	case "OFF_SWITCH":
-		return workload.OffRack
+	if l := slices.Index(statedLocalities[:workload.NoLocality], s); l >= 0 {
+		return workload.Locality(l)
 	}
 	return workload.NoLocality
 }

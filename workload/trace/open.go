@@ -98,18 +98,13 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 // if all have as many: first its map slots, then its reduce slots.
 func ranIn(h *workload.History, slots [2]int) bool {
 	most := slots[workload.Map] + slots[workload.Reduce]
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			for n := range h.Jobs[i].Tasks[k].Attempts {
-				a := &h.Jobs[i].Tasks[k].Attempts[n]
-				switch {
-				case a.Start == a.Finish: // killed before it had a slot
-				case a.Slot >= most,
-					a.Kind == workload.Map && a.Slot >= slots[workload.Map],
-					a.Kind == workload.Reduce && a.Slot < slots[workload.Map]:
-					return false
-				}
-			}
+	for _, a := range h.Each() {
+		switch {
+		case a.Start == a.Finish: // killed before it had a slot
+		case a.Slot >= most,
+			a.Kind == workload.Map && a.Slot >= slots[workload.Map],
+			a.Kind == workload.Reduce && a.Slot < slots[workload.Map]:
+			return false
 		}
 	}
 	return len(h.Jobs) > 0
@@ -193,15 +188,6 @@ func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 	found.files = files
 	return found, nil
 }
-
-// These are the names of result files that slotwave reads again.
-const (
-	manifestName = "manifest.json"
-	summaryName  = "summary.json"
-	jobsName     = "jobs.csv"
-	attemptsName = "attempts.csv"
-	gzipEnding   = ".gz" // of a compressed table
-)
 
 // resultTables are the tables that a result may have. Parquet, which older versions wrote,
 // is read by none: it is reported.
@@ -378,5 +364,22 @@ func detect(r *bufio.Reader) (string, error) {
 	return "", fmt.Errorf("not a known history format (known: %s); name it with --format, in a scenario with workload.format", strings.Join(readableNames(), ", "))
 }
 
-// baseName returns the name of a file without its directories.
-func baseName(path string) string { return filepath.Base(filepath.ToSlash(path)) }
+// without has what the formats record that hold no jobs.
+var without = map[string]string{"conf": "settings", "properties": "settings", "topology": "racks and machines"}
+
+// NoJobs says that files or folders hold no jobs and, if one of the files is in no
+// known format, what it is.
+func NoJobs(paths ...string) error {
+	for _, path := range paths {
+		files, _ := ReadOptions{}.Files(path) // what can't be listed was reported by reading it
+		for _, file := range files {
+			switch format, err := Detect(file); {
+			case err != nil:
+				return fmt.Errorf("%s: no jobs found: %w", path, err)
+			case without[format] != "":
+				return fmt.Errorf("%s: no jobs found: %s holds %s: want the histories of the jobs, or a scenario", path, filepath.Base(file), without[format])
+			}
+		}
+	}
+	return fmt.Errorf("%s: no jobs found: want a history or a trace of a workload", paths[0])
+}

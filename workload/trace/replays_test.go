@@ -122,7 +122,7 @@ func TestWorkers(t *testing.T) {
 		t.Errorf("%d workers, want 3", got.Hosts())
 	}
 	h = readString(t, "log", strings.ReplaceAll(mrv1Sample, `/r1/n2\.x"`, `/r1/n2\.x,/r1/n9\.x"`))
-	if got := h.Workers(); h.Topology.Hosts() != 4 || got.Hosts() != 3 || got.RackOf("n9.x") != "" || got.RackOf("n1.x") != "r1" {
+	if got := h.Workers(); h.Topology.Hosts() != 4 || got.Hosts() != 3 || rackOf(&got, "n9.x") != "" || rackOf(&got, "n1.x") != "r1" {
 		t.Errorf("workers %+v of %+v, want all but n9.x", got, h.Topology)
 	}
 	h.Topology.Listed = true

@@ -31,10 +31,10 @@ var rumenFormat = Format{
 	},
 }
 
-// loggedNumbers are the numbers of a logged object by their members.
-type loggedNumbers struct {
+// logged are the values of a logged object by their members.
+type logged[T any] struct {
 	place  map[string]int
-	values []int64
+	values []T
 }
 
 // placesOf returns the places of members in figures.
@@ -47,7 +47,8 @@ func placesOf(members ...string) map[string]int {
 }
 
 var (
-	jobPlaces = placesOf("submitTime", "launchTime", "finishTime", "totalMaps", "totalReduces",
+	jobMembers = placesOf("jobID", "jobName", "user", "queue", "priority", "jobtype", "outcome")
+	jobPlaces  = placesOf("submitTime", "launchTime", "finishTime", "totalMaps", "totalReduces",
 		"heapMegabytes", "jobMapMB", "jobReduceMB", "clusterMapMB", "clusterReduceMB")
 	taskPlaces    = placesOf("startTime", "finishTime", "inputBytes", "inputRecords", "outputBytes", "outputRecords")
 	attemptPlaces = func() map[string]int {
@@ -59,73 +60,33 @@ var (
 	}()
 )
 
-// forget makes all figures unknown.
-func (f *loggedNumbers) forget(place map[string]int) {
+// forget makes all values unknown.
+func (f *logged[T]) forget(place map[string]int, unknown T) {
 	f.place, f.values = place, f.values[:0]
 	for range len(place) {
-		f.values = append(f.values, workload.Unknown)
+		f.values = append(f.values, unknown)
 	}
 }
 
-// field returns where the number of a member is stored, or nil.
-func (f *loggedNumbers) field(member []byte) *int64 {
+// field returns where the value of a member is stored, or nil.
+func (f *logged[T]) field(member []byte) *T {
 	if i, ok := f.place[string(member)]; ok {
 		return &f.values[i]
 	}
 	return nil
 }
 
-func (f *loggedNumbers) get(member string) int64 { return f.values[f.place[member]] }
-
-// loggedCounter is a counter by its member in Rumen and its name in Hadoop.
-type loggedCounter struct{ member, counter string }
-
-// rumenCounters are the counters of an attempt, in Rumen's order.
-var rumenCounters = []loggedCounter{
-	{"hdfsBytesRead", "HDFS_BYTES_READ"}, {"hdfsBytesWritten", "HDFS_BYTES_WRITTEN"},
-	{"fileBytesRead", "FILE_BYTES_READ"}, {"fileBytesWritten", "FILE_BYTES_WRITTEN"},
-	{"mapInputRecords", "MAP_INPUT_RECORDS"}, {"mapOutputBytes", "MAP_OUTPUT_BYTES"}, {"mapOutputRecords", "MAP_OUTPUT_RECORDS"},
-	{"combineInputRecords", "COMBINE_INPUT_RECORDS"}, {"reduceInputGroups", "REDUCE_INPUT_GROUPS"},
-	{"reduceInputRecords", "REDUCE_INPUT_RECORDS"}, {"reduceShuffleBytes", "REDUCE_SHUFFLE_BYTES"}, {"reduceOutputRecords", "REDUCE_OUTPUT_RECORDS"},
-	{"spilledRecords", "SPILLED_RECORDS"}, {"mapInputBytes", "MAP_INPUT_BYTES"},
-}
-
-// rumenUsage are the members of resourceUsageMetrics.
-var rumenUsage = []loggedCounter{
-	{"cumulativeCpuUsage", "CPU_MILLISECONDS"}, {"virtualMemoryUsage", "VIRTUAL_MEMORY_BYTES"},
-	{"physicalMemoryUsage", "PHYSICAL_MEMORY_BYTES"}, {"heapUsage", "COMMITTED_HEAP_BYTES"},
-}
+func (f *logged[T]) get(member string) T { return f.values[f.place[member]] }
 
 type loggedJob struct {
-	id, name, user, queue, priority, kind, outcome string
-	figures                                        loggedNumbers
-}
-
-// text returns where the text of a member is stored, or nil.
-func (j *loggedJob) text(member []byte) *string {
-	switch string(member) {
-	case "jobID":
-		return &j.id
-	case "jobName":
-		return &j.name
-	case "user":
-		return &j.user
-	case "queue":
-		return &j.queue
-	case "priority":
-		return &j.priority
-	case "jobtype":
-		return &j.kind
-	case "outcome":
-		return &j.outcome
-	}
-	return nil
+	texts   logged[string]
+	figures logged[int64]
 }
 
 type loggedTask struct {
 	id           []byte
 	kind, status string
-	figures      loggedNumbers
+	figures      logged[int64]
 	places       []*machine
 	attempts     []loggedAttempt
 }
@@ -135,7 +96,7 @@ type loggedAttempt struct {
 	result         string
 	host, location *machine
 	splits         loggedSplits
-	figures        loggedNumbers
+	figures        logged[int64]
 }
 
 // machine is a machine as a trace names it.
@@ -170,7 +131,8 @@ func (c *collector) readRumen(s *source) error {
 		line := rr.in.line()
 		rr.b = c.newJob("", line)
 		var j loggedJob
-		j.figures.forget(jobPlaces)
+		j.texts.forget(jobMembers, "")
+		j.figures.forget(jobPlaces, workload.Unknown)
 		err = rr.logged(&j)
 		if err == nil {
 			err = rr.job(&j)
@@ -183,8 +145,8 @@ func (c *collector) readRumen(s *source) error {
 			return atLine(rr.in.line(), err)
 		}
 		lost := "what stands here"
-		if j.id != "" {
-			lost = "job " + j.id
+		if id := j.texts.get("jobID"); id != "" {
+			lost = "job " + id
 		}
 		rr.b.release()
 		c.problem(rr.in.lineOf(err), "%s is lost (began in line %d): %v", lost, line, err)
@@ -201,7 +163,7 @@ func (rr *rumenReader) logged(j *loggedJob) error {
 		if to := j.figures.field(name); to != nil {
 			return in.number(to)
 		}
-		if to := j.text(name); to != nil {
+		if to := j.texts.field(name); to != nil {
 			return rr.c.text(in, to)
 		}
 		switch string(name) {
@@ -219,19 +181,17 @@ func (rr *rumenReader) job(j *loggedJob) error {
 	c, b := rr.c, rr.b
 	h := &b.job
 	line := here
-	h.ID, h.Name, h.User, h.Queue = j.id, unescape(j.name), c.intern(unescape(j.user)), c.intern(unescape(j.queue))
-	for i := range h.Tasks {
-		for k := range h.Tasks[i].Attempts {
-			a := &h.Tasks[i].Attempts[k]
-			if a.Job != h.ID && h.ID != "" {
-				c.problem(line, "%s is listed under job %s", attemptNameIn(a, h.Tasks[i].ReduceSlot), h.ID)
-			}
-			a.Job = h.ID
+	text := j.texts.get
+	h.ID, h.Name, h.User, h.Queue = text("jobID"), unescape(text("jobName")), c.intern(unescape(text("user"))), c.intern(unescape(text("queue")))
+	for t, a := range h.Each() {
+		if a.Job != h.ID && h.ID != "" {
+			c.problem(line, "%s is listed under job %s", attemptNameIn(a, t.ReduceSlot), h.ID)
 		}
+		a.Job = h.ID
 	}
-	h.Type = c.intern(j.kind)
-	c.priority(line, h, j.priority)
-	h.Outcome = c.state(line, "outcome", j.outcome)
+	h.Type = c.intern(text("jobtype"))
+	c.priority(line, h, text("priority"))
+	h.Outcome = c.state(line, "outcome", text("outcome"))
 	f := &j.figures
 	h.Submit, h.Launch, h.Finish = rr.time(f, "submitTime"), rr.time(f, "launchTime"), rr.time(f, "finishTime")
 	h.Maps = c.tasksAnnounced(line, "totalMaps", rr.count(f, "totalMaps"))
@@ -262,7 +222,7 @@ func (rr *rumenReader) tasks() error {
 	return rr.in.list(func() error {
 		t := &rr.task
 		*t = loggedTask{id: t.id[:0], places: t.places[:0], attempts: t.attempts[:0], figures: t.figures}
-		t.figures.forget(taskPlaces)
+		t.figures.forget(taskPlaces, workload.Unknown)
 		if err := rr.loggedTask(t); err != nil {
 			return err
 		}
@@ -303,7 +263,7 @@ func (rr *rumenReader) loggedTask(t *loggedTask) error {
 				t.attempts = slices.Grow(t.attempts, 1)[:n+1]
 				a := &t.attempts[n]
 				*a = loggedAttempt{id: a.id[:0], splits: a.splits, figures: a.figures}
-				a.figures.forget(attemptPlaces)
+				a.figures.forget(attemptPlaces, workload.Unknown)
 				for i := range a.splits {
 					a.splits[i] = a.splits[i][:0]
 				}
@@ -376,13 +336,6 @@ func (rr *rumenReader) location() (m *machine, err error) {
 		return err
 	})
 	return m, err
-}
-
-// taskTypes are Hadoop's names of the kinds (TaskType).
-var taskTypes = [...]string{"MAP", "REDUCE", "SETUP", "CLEANUP", "TASK_CLEANUP"}
-
-var taskKinds = map[string]workload.Kind{
-	"MAP": workload.Map, "REDUCE": workload.Reduce, "SETUP": workload.Setup, "JOB_SETUP": workload.Setup, "CLEANUP": workload.Cleanup, "JOB_CLEANUP": workload.Cleanup, "TASK_CLEANUP": workload.TaskCleanup,
 }
 
 func (rr *rumenReader) oneTask(lt *loggedTask) error {
@@ -483,11 +436,11 @@ func (rr *rumenReader) settle(m *machine) (rack, host string) {
 }
 
 // time returns an instant, count a number that cannot be negative.
-func (rr *rumenReader) time(f *loggedNumbers, member string) time.Duration {
+func (rr *rumenReader) time(f *logged[int64], member string) time.Duration {
 	return rr.c.unixMillis(here, member, f.get(member))
 }
 
-func (rr *rumenReader) count(f *loggedNumbers, member string) int64 {
+func (rr *rumenReader) count(f *logged[int64], member string) int64 {
 	return rr.c.count(here, member, f.get(member))
 }
 

@@ -44,6 +44,19 @@ func newJSONScanner(from *source, max int) *jsonScanner {
 	return s
 }
 
+// only makes the scanner read one object of a text that has nothing else.
+func (s *jsonScanner) only(text []byte, f func(name []byte) error) error {
+	if s.dec == nil {
+		s.dec = new(jsontext.Decoder)
+	}
+	s.dec.Reset(bytes.NewBuffer(text), scannerOptions)
+	err := s.object(f)
+	if more, _ := s.begin(); more && err == nil {
+		err = errors.New("want one object")
+	}
+	return err
+}
+
 var scannerOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func (s *jsonScanner) source(p []byte) (n int, err error) {

@@ -38,7 +38,7 @@ func TestAnonymise(t *testing.T) {
 	if x.User != y.User || x.User == "" || x.ID == y.ID {
 		t.Errorf("users %q and %q, jobs %s and %s", x.User, y.User, x.ID, y.ID)
 	}
-	if got := x.Tasks[0].Attempts[0]; a.Topology.RackOf(got.Node) != got.Rack || got.Locality != workload.NodeLocal || !slices.Contains(x.Tasks[0].Split.Hosts, got.Node) {
+	if got := x.Tasks[0].Attempts[0]; rackOf(&a.Topology, got.Node) != got.Rack || got.Locality != workload.NodeLocal || !slices.Contains(x.Tasks[0].Split.Hosts, got.Node) {
 		t.Errorf("host %q in rack %q does not fit topology and splits", got.Node, got.Rack)
 	}
 	if got := x.Conf.Keys(); len(got) != 3 || x.Conf.String("mapred.child.java.opts", "") != "-Xmx640m" {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Limits limit what the readers accept, so that a hostile or damaged file
@@ -258,3 +259,19 @@ func skipComment(r *bufio.Reader) (skipped int) {
 		}
 	}
 }
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// maxAttemptsOfTask is far above what Hadoop allows (four, or up to twenty, and
+// the killed ones). More mean a damaged file.
+const maxAttemptsOfTask = 1000
+
+var errAttempts = fmt.Errorf("more tasks or attempts than the limit")
+
+// baseName returns the name of a file without its directories.
+func baseName(path string) string { return filepath.Base(filepath.ToSlash(path)) }
+
+// errBinaryHistory rejects histories in Avro's binary form.
+var errBinaryHistory = errors.New("binary Avro history: want the text form (set mapreduce.jobhistory.jhist.format=json, or print it with: mapred job -history -format json -outfile FILE)")

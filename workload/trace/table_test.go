@@ -162,7 +162,7 @@ func TestTableColumns(t *testing.T) {
 		{"job", j.ID, "a"}, {"pool", j.Pool, "p"}, {"start", won.Start, 2*time.Second + 1}, {"number", won.Number, 1},
 		{"locality", won.Locality, workload.RackLocal}, {"slot", won.Slot, 1}, {"map phase", won.Phases[workload.PhaseMap], 2*time.Second - 1},
 		{"read phase", won.Phases[workload.PhaseRead], workload.UnknownTime}, {"input", won.InBytes, int64(5)}, {"spills", won.Spills, int64(2)},
-		{"output", won.OutBytes, int64(workload.Unknown)}, {"reduce", reduce.Finish, 5 * time.Second}, {"in rack", h.Topology.RackOf("n2"), "r1"},
+		{"output", won.OutBytes, int64(workload.Unknown)}, {"reduce", reduce.Finish, 5 * time.Second}, {"in rack", rackOf(&h.Topology, "n2"), "r1"},
 	} {
 		if x.got != x.want {
 			t.Errorf("%s: got %v, want %v", x.what, x.got, x.want)
@@ -202,7 +202,7 @@ func TestSLS(t *testing.T) {
 		t.Errorf("submitted %v, finished %v, map 1 %v, queue %q", j.Submit, j.Finish, j.Tasks[1].Attempts[0].Start, j.Queue)
 	}
 	nodes := readString(t, "nodes.json", `{"rack":"r1","nodes":[{"node":"a"},{"node":"b"}]}`+"\n"+`{"rack":"r2","nodes":[{"node":"c"}]}`)
-	if nodes.Topology.Hosts() != 3 || nodes.Topology.RackOf("c") != "r2" {
+	if nodes.Topology.Hosts() != 3 || rackOf(&nodes.Topology, "c") != "r2" {
 		t.Errorf("topology %v", nodes.Topology)
 	}
 	testDamage(t, slsSample, []damage{

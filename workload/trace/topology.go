@@ -24,7 +24,7 @@ func (c *collector) readTopology(s *source) error {
 			return err
 		}
 		var root loggedTopology
-		if err := root.read(in); err != nil {
+		if err := root.read(c, in); err != nil {
 			if in.fatal(err) {
 				return atLine(in.line(), err)
 			}
@@ -41,22 +41,14 @@ func (c *collector) readTopology(s *source) error {
 	}
 }
 
-func (n *loggedTopology) read(in *jsonScanner) error {
-	return in.object(func(name []byte) error {
-		switch string(name) {
-		case "name":
-			text, err := in.string()
-			n.name = string(text)
-			return err
-		case "children":
-			n.children = nil
-			return in.list(func() error {
-				n.children = append(n.children, loggedTopology{})
-				return n.children[len(n.children)-1].read(in)
-			})
-		}
-		return in.skip()
-	})
+func (n *loggedTopology) read(c *collector, in *jsonScanner) error {
+	return c.fields(in, map[string]any{"name": &n.name, "children": func() error {
+		n.children = nil
+		return in.list(func() error {
+			n.children = append(n.children, loggedTopology{})
+			return n.children[len(n.children)-1].read(c, in)
+		})
+	}})
 }
 
 // hang adds the hosts below a node of the topology.

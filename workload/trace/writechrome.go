@@ -29,16 +29,12 @@ var chromeFormat = Format{
 func writeChromeTrace(w io.Writer, h *workload.History) error {
 	rows := chromeRows(h)
 	j := newJSONWriter(w)
-	j.object(func() {
-		j.str("displayTimeUnit", "ms")
-		j.key("traceEvents")
-		j.list(func() {
-			rows.write(j)
-			rows.writeFlows(j)
-			rows.writeLoad(j)
-			rows.writeDevices(j, h)
-		})
-	})
+	j.write(object{"displayTimeUnit", "ms", "traceEvents", items(func(write func(any)) {
+		rows.write(write)
+		rows.writeFlows(write)
+		rows.writeLoad(write)
+		rows.writeDevices(write, h)
+	})})
 	return j.err
 }
 
@@ -62,14 +58,9 @@ func chromeRows(h *workload.History) *chromeTrace {
 	var list []chromeRow
 	types := make(map[slotType][]*chromeRow)
 	var c chromeTrace
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			t := &h.Jobs[i].Tasks[k]
-			for n := range t.Attempts {
-				if a := &t.Attempts[n]; a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish) && a.Finish >= a.Start {
-					list = append(list, chromeRow{HistoryAttempt: a, track: map[bool]int{false: 0, true: 1}[t.ReduceSlot]})
-				}
-			}
+	for t, a := range h.Each() {
+		if a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish) && a.Finish >= a.Start {
+			list = append(list, chromeRow{HistoryAttempt: a, track: map[bool]int{false: 0, true: 1}[t.ReduceSlot]})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b chromeRow) int { return cmp.Compare(a.Start, b.Start) })
@@ -128,16 +119,9 @@ func dealSlots(rows []*chromeRow) int {
 	return len(until)
 }
 
-func (c *chromeTrace) write(j *jsonWriter) {
+func (c *chromeTrace) write(write func(any)) {
 	meta := func(kind string, node, track int, value string) {
-		j.object(func() {
-			j.str("ph", "M")
-			j.str("name", kind)
-			j.num("pid", int64(node+1))
-			j.num("tid", int64(track+1))
-			j.key("args")
-			j.object(func() { j.str("name", value) })
-		})
+		write(object{"ph", "M", "name", kind, "pid", node + 1, "tid", track + 1, "args", object{"name", value}})
 	}
 	meta("process_name", len(c.nodes), 0, "cluster")
 	for n, node := range c.nodes {
@@ -148,42 +132,25 @@ func (c *chromeTrace) write(j *jsonWriter) {
 			}
 		}
 	}
-	slice := func(r *chromeRow, name, category string, start, length time.Duration, args func()) {
-		j.object(func() {
-			j.str("ph", "X")
-			j.str("name", name)
-			j.str("cat", category)
-			j.key("ts")
-			j.micros(start)
-			j.key("dur")
-			j.micros(length)
-			j.num("pid", int64(r.node+1))
-			j.num("tid", int64(r.track+1))
-			if args != nil {
-				j.key("args")
-				j.object(args)
-			}
-		})
+	slice := func(r *chromeRow, name, category string, start, length time.Duration, args ...any) {
+		write(append(object{
+			"ph", "X", "name", name, "cat", category, "ts", micros(start), "dur", micros(length), "pid", r.node + 1, "tid", r.track + 1,
+		}, args...))
 	}
 	for i := range c.rows {
 		r := &c.rows[i]
-		slice(r, fmt.Sprintf("%s %s %d", r.Job, r.Kind, r.Task), r.Kind.String(), r.Start, r.Duration(), func() {
-			j.str("job", r.Job)
-			j.num("task", int64(r.Task))
-			j.num("attempt", int64(r.Number))
-			j.str("state", r.State.String())
-			j.str("locality", r.Locality.String())
-			if r.Pool != "" {
-				j.str("pool", r.Pool)
-			}
-		})
+		args := object{"job", r.Job, "task", r.Task, "attempt", r.Number, "state", r.State.String(), "locality", r.Locality.String()}
+		if r.Pool != "" {
+			args = append(args, "pool", r.Pool)
+		}
+		slice(r, fmt.Sprintf("%s %s %d", r.Job, r.Kind, r.Task), r.Kind.String(), r.Start, r.Duration(), "args", args)
 		at := r.Start
 		for p, d := range r.Phases {
 			if !workload.Known(d) || d <= 0 {
 				continue
 			}
 			if d = min(d, r.Finish-at); d > 0 { // a slice must lie within its outer one
-				slice(r, workload.Phase(p).String(), "phase", at, d, nil)
+				slice(r, workload.Phase(p).String(), "phase", at, d)
 				at += d
 			}
 		}
@@ -197,7 +164,7 @@ const mostArrows = 10_000
 
 // writeFlows writes an arrow from the end of a map to the shuffle of each reduce
 // that fetched its output: not before the reduce shuffles, nor after.
-func (c *chromeTrace) writeFlows(j *jsonWriter) {
+func (c *chromeTrace) writeFlows(write func(any)) {
 	type ends struct{ maps, reduces []*chromeRow }
 	jobs := make(map[string]*ends)
 	var order []string
@@ -217,7 +184,7 @@ func (c *chromeTrace) writeFlows(j *jsonWriter) {
 			e.reduces = append(e.reduces, r)
 		}
 	}
-	id := int64(0)
+	id := 0
 	for _, name := range order {
 		e := jobs[name]
 		slices.SortStableFunc(e.maps, func(a, b *chromeRow) int { return cmp.Compare(a.Finish, b.Finish) })
@@ -232,8 +199,8 @@ func (c *chromeTrace) writeFlows(j *jsonWriter) {
 			}
 			for _, m := range maps {
 				id++
-				c.arrowEnd(j, "s", id, m, m.Finish-1)
-				c.arrowEnd(j, "f", id, r, max(from, min(m.Finish, to-1)))
+				write(arrowEnd(m, m.Finish-1, "ph", "s", "name", "map output", "cat", "fetch", "id", id))
+				write(arrowEnd(r, max(from, min(m.Finish, to-1)), "ph", "f", "name", "map output", "cat", "fetch", "id", id, "bp", "e"))
 			}
 		}
 	}
@@ -249,27 +216,15 @@ func (r *chromeRow) shuffle() (from, to time.Duration) {
 	return from, min(r.Finish, from+known(workload.PhaseShuffle))
 }
 
-// arrowEnd writes one end of an arrow, which the viewer attaches to the slice
-// that encloses the instant.
-func (c *chromeTrace) arrowEnd(j *jsonWriter, phase string, id int64, r *chromeRow, at time.Duration) {
-	j.object(func() {
-		j.str("ph", phase)
-		j.str("name", "map output")
-		j.str("cat", "fetch")
-		j.num("id", id)
-		if phase == "f" {
-			j.str("bp", "e")
-		}
-		j.key("ts")
-		j.micros(at)
-		j.num("pid", int64(r.node+1))
-		j.num("tid", int64(r.track+1))
-	})
+// arrowEnd is one end of an arrow, which the viewer attaches to the slice that
+// encloses the instant.
+func arrowEnd(r *chromeRow, at time.Duration, head ...any) object {
+	return append(head, "ts", micros(at), "pid", r.node+1, "tid", r.track+1)
 }
 
 // writeLoad counts the attempts that hold a slot of the cluster, and the tasks
 // that could have one.
-func (c *chromeTrace) writeLoad(j *jsonWriter) {
+func (c *chromeTrace) writeLoad(write func(any)) {
 	type step struct {
 		at       time.Duration
 		what, by int
@@ -299,11 +254,11 @@ func (c *chromeTrace) writeLoad(j *jsonWriter) {
 		for n, first := 0, 0; n < len(counters); n++ {
 			series := counters[n].series
 			if now := level[first : first+len(series)]; !slices.Equal(now, before[first:first+len(series)]) {
-				c.counter(j, counters[n].name, len(c.nodes), at, func() {
-					for k, s := range series {
-						j.num(s, int64(now[k]))
-					}
-				})
+				var values object
+				for k, s := range series {
+					values = append(values, s, now[k])
+				}
+				write(count(counters[n].name, len(c.nodes), at, values))
 			}
 			first += len(series)
 		}
@@ -312,7 +267,7 @@ func (c *chromeTrace) writeLoad(j *jsonWriter) {
 
 // writeDevices writes the part of the time for which devices were busy, where it
 // changes.
-func (c *chromeTrace) writeDevices(j *jsonWriter, h *workload.History) {
+func (c *chromeTrace) writeDevices(write func(any), h *workload.History) {
 	type device struct{ node, name string }
 	last := make(map[device]string)
 	for i := range h.Devices {
@@ -324,33 +279,21 @@ func (c *chromeTrace) writeDevices(j *jsonWriter, h *workload.History) {
 		}
 		last[key] = busy
 		node, _ := slices.BinarySearch(c.nodes, u.Node)
-		c.counter(j, u.Device, node, u.At, func() {
-			j.key("busy %")
-			j.value(jsontext.Value(busy))
-		})
+		write(count(u.Device, node, u.At, object{"busy %", jsontext.Value(busy)}))
 	}
 }
 
-func (c *chromeTrace) counter(j *jsonWriter, name string, node int, at time.Duration, values func()) {
-	j.object(func() {
-		j.str("ph", "C")
-		j.str("name", name)
-		j.key("ts")
-		j.micros(at)
-		j.num("pid", int64(node+1))
-		j.key("args")
-		j.object(values)
-	})
+// count is the values of a counter from an instant on.
+func count(name string, node int, at time.Duration, values object) object {
+	return object{"ph", "C", "name", name, "ts", micros(at), "pid", node + 1, "args", values}
 }
 
-// micros writes a time in microseconds, with exact nanoseconds after the point,
+// micros is a time in microseconds, with exact nanoseconds after the point,
 // so that slices nest.
-func (w *jsonWriter) micros(d time.Duration) {
+func micros(d time.Duration) jsontext.Value {
 	sign := ""
 	if d < 0 {
 		sign, d = "-", -d
 	}
-	if w.err == nil {
-		w.err = w.enc.WriteValue(jsontext.Value(fmt.Sprintf("%s%d.%03d", sign, d/1000, d%1000)))
-	}
+	return jsontext.Value(fmt.Sprintf("%s%d.%03d", sign, d/1000, d%1000))
 }

@@ -4,14 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -68,143 +65,55 @@ var eventRecords = []struct{ name, fields string }{
 // eventSchema returns the schema as Avro prints it: a named type is complete at
 // its first occurrence.
 func eventSchema() string {
+	record := func(name string, fields ...any) any {
+		return object{"type", "record", "name", name, "fields", list(fields)}
+	}
+	field := func(name string, kind any) any { return object{"name", name, "type", kind} }
+	array := func(of any) any { return object{"type", "array", "items", of} }
+	counter := record("JhCounter", field("name", "string"), field("displayName", "string"), field("value", "long"))
+	group := record("JhCounterGroup", field("name", "string"), field("displayName", "string"), field("counts", array(counter)))
+	counters := record("JhCounters", field("name", "string"), field("groups", array(group)))
+	typed := func(t string) any {
+		switch {
+		case t == "JhCounters":
+			whole := counters
+			counters = t
+			return whole
+		case strings.HasPrefix(t, "[]"):
+			return array(t[2:])
+		case strings.HasPrefix(t, "{}"):
+			return object{"type", "map", "values", t[2:]}
+		}
+		return t
+	}
+	var events list
+	for _, r := range eventRecords {
+		var fields list
+		for _, f := range strings.Split(r.fields, ",") {
+			fields = append(fields, eventField(f, typed))
+		}
+		events = append(events, record(r.name, fields...))
+	}
 	var b bytes.Buffer
-	w := schemaWriter{jsonWriter: newJSONWriter(&b)}
-	w.object(func() {
-		w.str("type", "record")
-		w.str("name", "Event")
-		w.str("namespace", eventNamespace)
-		w.key("fields")
-		w.list(func() {
-			w.field("type", w.eventTypes)
-			w.field("event", w.events)
-		})
-	})
+	newJSONWriter(&b).write(object{"type", "record", "name", "Event", "namespace", eventNamespace, "fields", list{
+		field("type", object{"type", "enum", "name", "EventType", "symbols", eventTypes}), field("event", events),
+	}})
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-type schemaWriter struct {
-	*jsonWriter
-	counted bool // JhCounters is complete above
-}
-
-func (w *schemaWriter) record(name string, fields func()) {
-	w.object(func() {
-		w.str("type", "record")
-		w.str("name", name)
-		w.key("fields")
-		w.list(fields)
-	})
-}
-
-func (w *schemaWriter) field(name string, kind func()) {
-	w.object(func() {
-		w.str("name", name)
-		w.key("type")
-		kind()
-	})
-}
-
-func (w *schemaWriter) plain(t string) { w.token(jsontext.String(t)) }
-
-func (w *schemaWriter) array(items func()) {
-	w.object(func() {
-		w.str("type", "array")
-		w.key("items")
-		items()
-	})
-}
-
-// counters writes JhCounters in full.
-func (w *schemaWriter) counters() {
-	plain := func(name, t string) { w.field(name, func() { w.plain(t) }) }
-	w.record("JhCounters", func() {
-		plain("name", "string")
-		w.field("groups", func() {
-			w.array(func() {
-				w.record("JhCounterGroup", func() {
-					plain("name", "string")
-					plain("displayName", "string")
-					w.field("counts", func() {
-						w.array(func() {
-							w.record("JhCounter", func() {
-								plain("name", "string")
-								plain("displayName", "string")
-								plain("value", "long")
-							})
-						})
-					})
-				})
-			})
-		})
-	})
-}
-
-// typed writes a type: a name, []name for an array or {}name for a map.
-func (w *schemaWriter) typed(t string) {
-	switch {
-	case t == "JhCounters" && !w.counted:
-		w.counted = true
-		w.counters()
-	case strings.HasPrefix(t, "[]"):
-		w.array(func() { w.plain(t[2:]) })
-	case strings.HasPrefix(t, "{}"):
-		w.object(func() {
-			w.str("type", "map")
-			w.str("values", t[2:])
-		})
-	default:
-		w.plain(t)
-	}
-}
-
-func (w *schemaWriter) eventTypes() {
-	w.object(func() {
-		w.str("type", "enum")
-		w.str("name", "EventType")
-		w.key("symbols")
-		w.list(func() {
-			for _, t := range eventTypes {
-				w.plain(t)
-			}
-		})
-	})
-}
-
-func (w *schemaWriter) events() {
-	w.list(func() {
-		for _, r := range eventRecords {
-			w.record(r.name, func() {
-				for _, f := range strings.Split(r.fields, ",") {
-					w.eventField(f)
-				}
-			})
-		}
-	})
-}
-
-// eventField writes a field as eventRecords state it: its name and type, with ?
+// eventField is a field as eventRecords state it: its name and type, with ?
 // where it may be null and ! where that is not the default.
-func (w *schemaWriter) eventField(f string) {
+func eventField(f string, typed func(string) any) object {
 	name, t, _ := strings.Cut(f, " ")
 	base, noDefault := strings.CutSuffix(t, "!")
 	base, optional := strings.CutSuffix(base, "?")
-	w.object(func() {
-		w.str("name", name)
-		w.key("type")
-		if !optional {
-			w.typed(base)
-			return
-		}
-		w.list(func() {
-			w.token(jsontext.String("null"))
-			w.typed(base)
-		})
-		if !noDefault {
-			w.key("default")
-			w.token(jsontext.Null)
-		}
-	})
+	switch {
+	case !optional:
+		return object{"name", name, "type", typed(base)}
+	case noDefault:
+		return object{"name", name, "type", list{"null", typed(base)}}
+	}
+	return object{"name", name, "type", list{"null", typed(base)}, "default", nil}
 }
 
 // writeJhist writes the job as an MRv2 job history in text form.
@@ -232,116 +141,62 @@ type jhistWriter struct {
 }
 
 // event writes one event. The values are in the order of the record's fields.
-// An optional value is a pointer: nil is null.
+// An optional text is a pointer: nil is null.
 func (w *jhistWriter) event(kind, record string, values ...any) {
 	r := slices.IndexFunc(eventRecords, func(r struct{ name, fields string }) bool { return r.name == record })
 	fields := strings.Split(eventRecords[r].fields, ",")
 	if len(fields) != len(values) {
 		panic("workload: " + record + ": wrong number of values")
 	}
-	w.object(func() {
-		w.str("type", kind)
-		w.key("event")
-		w.object(func() {
-			w.key(eventNamespace + "." + record)
-			w.object(func() {
-				for i, f := range fields {
-					name, kind, _ := strings.Cut(f, " ")
-					w.key(name)
-					switch v := values[i].(type) {
-					case int64:
-						if kind == "int" {
-							v = asInt(v)
-						}
-						w.token(jsontext.Int(v))
-					case []int64: // of ints
-						w.list(func() {
-							for _, n := range v {
-								w.token(jsontext.Int(asInt(n)))
-							}
-						})
-					default:
-						w.value(v)
-					}
-				}
-			})
-		})
-	})
+	var members object
+	for i, f := range fields {
+		name, kind, _ := strings.Cut(f, " ")
+		value := values[i]
+		switch v := value.(type) {
+		case int64:
+			if kind == "int" {
+				value = asInt(v)
+			}
+		case []int64:
+			value = asInts(v)
+		case *string:
+			if value = nil; v != nil {
+				value = object{"string", *v}
+			}
+		}
+		members = append(members, name, value)
+	}
+	w.write(object{"type", kind, "event", object{eventNamespace + "." + record, members}})
 	if w.err == nil {
 		w.err = w.out.WriteByte('\n') // an empty line between events, as Hadoop has it
 	}
 }
 
-func (w *jhistWriter) value(v any) {
-	switch v := v.(type) {
-	case string:
-		w.token(jsontext.String(v))
-	case bool:
-		w.token(jsontext.Bool(v))
-	case map[string]string: // always empty
-		w.object(func() {})
-	case *string:
-		if v == nil {
-			w.token(jsontext.Null)
-			return
-		}
-		w.object(func() { w.str("string", *v) })
-	case jhCounters:
-		w.counters(v)
-	case *jhCounters:
-		w.object(func() {
-			w.key(eventNamespace + ".JhCounters")
-			w.counters(*v)
-		})
-	default:
-		panic(fmt.Sprintf("workload: no Avro value: %T", v))
-	}
-}
-
-// jhCounters are counters to write as JhCounters.
-type jhCounters struct {
-	name string
-	of   counterSource
-	job  *workload.JobTotals // of a job; nil: of its tasks
-}
-
-func (w *jhistWriter) counters(c jhCounters) {
+// jhCounters returns counters as JhCounters; whole are those of a job, nil: they are of
+// tasks.
+func jhCounters(name string, of counterSource, whole *workload.JobTotals) object {
 	const hadoop = "org.apache.hadoop.mapreduce."
-	groups := []counterGroup{grouped(hadoop+"FileSystemCounter", "File System Counters", fileSystemCounters, mrv2, c.of)}
-	if c.job != nil {
-		groups = append(groups, ofWhole(hadoop+"JobCounter", c.job))
+	groups := []counterGroup{grouped(hadoop+"FileSystemCounter", "File System Counters", fileSystemCounters, mrv2, of)}
+	if whole != nil {
+		groups = append(groups, ofWhole(hadoop+"JobCounter", whole))
 	}
-	groups = append(groups, grouped(hadoop+"TaskCounter", "Map-Reduce Framework", taskCounters, mrv2, c.of))
-	if c.job == nil {
+	groups = append(groups, grouped(hadoop+"TaskCounter", "Map-Reduce Framework", taskCounters, mrv2, of))
+	if whole == nil {
 		groups = append(groups,
-			grouped(hadoop+"lib.input.FileInputFormatCounter", "File Input Format Counters ", formatCounters[:1], mrv2, c.of),
-			grouped(hadoop+"lib.output.FileOutputFormatCounter", "File Output Format Counters ", formatCounters[1:], mrv2, c.of))
+			grouped(hadoop+"lib.input.FileInputFormatCounter", "File Input Format Counters ", formatCounters[:1], mrv2, of),
+			grouped(hadoop+"lib.output.FileOutputFormatCounter", "File Output Format Counters ", formatCounters[1:], mrv2, of))
 	}
-	w.object(func() {
-		w.str("name", c.name)
-		w.key("groups")
-		w.list(func() {
-			for _, g := range groups {
-				if len(g.counts) == 0 {
-					continue
-				}
-				w.object(func() {
-					w.str("name", g.name)
-					w.str("displayName", g.display)
-					w.key("counts")
-					w.list(func() {
-						for _, n := range g.counts {
-							w.object(func() {
-								w.str("name", n.name)
-								w.str("displayName", n.display)
-								w.num("value", n.v)
-							})
-						}
-					})
-				})
-			}
-		})
-	})
+	shown := list{}
+	for _, g := range groups {
+		var counts list
+		for _, n := range g.counts {
+			counts = append(counts, object{"name", n.name, "displayName", n.display, "value", n.v})
+		}
+		if counts != nil {
+			shown = append(shown, object{"name", g.name, "displayName", g.display, "counts", counts})
+		}
+	}
+	return object{"name", name, "groups", shown}
 }
 
 // timedEvent is an event of a task with its position in the file.
@@ -353,7 +208,7 @@ type timedEvent struct {
 func (w *jhistWriter) events() {
 	j := w.job
 	none := (*string)(nil)
-	w.event("JOB_SUBMITTED", "JobSubmitted", w.id, j.Name, j.User, w.millis(j.Submit), "", map[string]string{},
+	w.event("JOB_SUBMITTED", "JobSubmitted", w.id, j.Name, j.User, w.millis(j.Submit), "", object{},
 		cmp.Or(j.Queue, "default"), none, none, none, none, none)
 	if j.Priority != workload.Normal {
 		w.event("JOB_PRIORITY_CHANGED", "JobPriorityChange", w.id, j.Priority.String())
@@ -376,8 +231,8 @@ func (w *jhistWriter) events() {
 	switch j.Outcome {
 	case workload.Succeeded:
 		w.event("JOB_FINISHED", "JobFinished", w.id, w.millis(j.Finish), finished[workload.Map], finished[workload.Reduce], failed[workload.Map], failed[workload.Reduce],
-			jhCounters{"TOTAL_COUNTERS", ofJob(&j.Totals), &j.Totals}, jhCounters{"MAP_COUNTERS", ofKind(&j.Totals.Map, workload.Map), nil},
-			jhCounters{"REDUCE_COUNTERS", ofKind(&j.Totals.Reduce, workload.Reduce), nil})
+			jhCounters("TOTAL_COUNTERS", ofJob(&j.Totals), &j.Totals), jhCounters("MAP_COUNTERS", ofKind(&j.Totals.Map, workload.Map), nil),
+			jhCounters("REDUCE_COUNTERS", ofKind(&j.Totals.Reduce, workload.Reduce), nil))
 	case workload.Failed, workload.Killed:
 		why := &j.Error
 		w.event("JOB_"+j.Outcome.String(), "JobUnsuccessfulCompletion", w.id, w.millis(j.Finish), finished[workload.Map], finished[workload.Reduce], j.Outcome.String(), why)
@@ -428,7 +283,7 @@ func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 				name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
 				winner, counters = &name, ofAttempt(a, t)
 			}
-			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(finish), "SUCCEEDED", jhCounters{"COUNTERS", counters, nil}, winner)
+			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(finish), "SUCCEEDED", jhCounters("COUNTERS", counters, nil), winner)
 		}
 	case workload.Failed, workload.Killed:
 		ends.write = func() {
@@ -438,7 +293,7 @@ func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 				name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
 				culprit, why = &name, a.Error
 			}
-			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(finish), why, culprit, t.State.String(), &jhCounters{"COUNTERS", uncounted, nil})
+			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(finish), why, culprit, t.State.String(), unionOf(jhCounters("COUNTERS", uncounted, nil)))
 		}
 	default:
 		return events
@@ -465,7 +320,7 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 	if a.Rack != "" {
 		rack = "/" + a.Rack
 	}
-	counters := jhCounters{"COUNTERS", ofAttempt(a, t), nil}
+	counters := jhCounters("COUNTERS", ofAttempt(a, t), nil)
 	progress := workload.ProgressSplits{}
 	if a.Progress != nil {
 		progress = *a.Progress
@@ -474,7 +329,7 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 	switch {
 	case a.State != workload.Succeeded:
 		w.event(attemptEvent(t)+a.State.String(), "TaskAttemptUnsuccessfulCompletion", task, kind, name, w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
-			a.State.String(), a.Error, &counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
+			a.State.String(), a.Error, unionOf(counters), progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
 	case !t.ReduceSlot:
 		w.event("MAP_ATTEMPT_FINISHED", "MapAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(mapped), w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
 			"", counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
@@ -484,18 +339,7 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 	}
 }
 
-// writeConf writes a configuration as Hadoop's XML.
-func writeConf(w io.Writer, c workload.Conf) error {
-	out := bufio.NewWriter(w)
-	out.WriteString(`<?xml version="1.0" encoding="UTF-8" standalone="no"?><configuration>` + "\n")
-	for _, key := range c.Keys() {
-		value, _ := c.Lookup(key)
-		out.WriteString("<property><name>")
-		xml.EscapeText(out, []byte(key))
-		out.WriteString("</name><value>")
-		xml.EscapeText(out, []byte(value))
-		out.WriteString("</value></property>\n")
-	}
-	out.WriteString("</configuration>\n")
-	return out.Flush()
-}
+// unionOf returns counters where the schema also allows null.
+func unionOf(counters object) object { return object{eventNamespace + ".JhCounters", counters} }
+
+const jhistMark = "Avro-Json"

@@ -41,11 +41,9 @@ func lostInMRv1(h *workload.History) []workload.Problem {
 		return nil
 	}
 	n := 0
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			if t := &h.Jobs[i].Tasks[k]; t.Kind == workload.Map && len(t.Split.Hosts) == 0 && t.Winner() != nil && t.Winner().Locality != workload.NoLocality {
-				n++
-			}
+	for _, t := range h.Tasks() {
+		if t.Kind == workload.Map && len(t.Split.Hosts) == 0 && t.Winner() != nil && t.Winner().Locality != workload.NoLocality {
+			n++
 		}
 	}
 	if n == 0 {
@@ -149,11 +147,9 @@ func orFailed(stated int64, j *workload.HistoryJob, kind workload.Kind) int64 {
 		return stated
 	}
 	n := int64(0)
-	for i := range j.Tasks {
-		for k := range j.Tasks[i].Attempts {
-			if j.Tasks[i].Kind == kind && j.Tasks[i].Attempts[k].State == workload.Failed {
-				n++
-			}
+	for t, a := range j.Each() {
+		if t.Kind == kind && a.State == workload.Failed {
+			n++
 		}
 	}
 	return n

@@ -202,41 +202,25 @@ func (w tomlWriter) conf(path string, c workload.Conf) {
 
 func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 	w.table("[job]")
-	text := func(key, value string) {
-		if value != "" {
+	pair := func(given bool, key string, value any) {
+		if given {
 			w.pair(key, value)
 		}
 	}
-	w.pair("name", j.ID)
-	text("user", j.User)
-	text("pool", j.Pool)
-	text("queue", j.Queue)
-	if j.Priority != workload.Normal {
-		w.pair("priority", j.Priority.String())
-	}
-	if len(j.After) > 0 {
-		w.pair("after", j.After)
-	}
-	w.pair("submit", j.Submit.String())
-	if j.Commits {
-		w.pair("commits", true)
-	}
-	if j.Reduces.FromLastMap {
-		w.pair("from_last_map", true)
-	}
-	if j.Init > 0 {
-		w.pair("initialised", j.Init.String())
-	}
-	if j.NoSetupCleanup {
-		w.pair("setup_cleanup", false)
-	}
-	if j.SetupTime > 0 {
-		w.pair("setup", j.SetupTime.String())
-	}
-	if j.CleanupTime > 0 {
-		w.pair("cleanup", j.CleanupTime.String())
-	}
 	m, r := &j.Maps, &j.Reduces
+	w.pair("name", j.ID)
+	pair(j.User != "", "user", j.User)
+	pair(j.Pool != "", "pool", j.Pool)
+	pair(j.Queue != "", "queue", j.Queue)
+	pair(j.Priority != workload.Normal, "priority", j.Priority.String())
+	pair(len(j.After) > 0, "after", j.After)
+	w.pair("submit", j.Submit.String())
+	pair(j.Commits, "commits", true)
+	pair(r.FromLastMap, "from_last_map", true)
+	pair(j.Init > 0, "initialised", j.Init.String())
+	pair(j.NoSetupCleanup, "setup_cleanup", false)
+	pair(j.SetupTime > 0, "setup", j.SetupTime.String())
+	pair(j.CleanupTime > 0, "cleanup", j.CleanupTime.String())
 	w.pair("maps", m.Count)
 	w.pair("input", m.InputBytes)
 	w.times("map_ms", &m.Time)
@@ -247,9 +231,7 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 		hosts = append(hosts, s.Hosts)
 		some = some || len(s.Hosts) > 0
 	}
-	if some {
-		w.pair("split_hosts", hosts)
-	}
+	pair(some, "split_hosts", hosts)
 	w.pair("reduces", r.Count)
 	if r.Count > 0 {
 		w.times("reduce_shuffle_ms", &r.Shuffle)
@@ -259,19 +241,15 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 		w.pair("shuffle_bytes", r.ShuffleData)
 		w.pair("output_bytes", r.OutputBytes)
 	}
-	if j.Ends.After > 0 {
-		w.pair("ends", j.Ends.State.String()+" "+j.Ends.After.String())
-	}
+	pair(j.Ends.After > 0, "ends", j.Ends.State.String()+" "+j.Ends.After.String())
 	w.ends("job.map_ends", m.Ends, m.Count)
 	w.ends("job.reduce_ends", r.Ends, r.Count)
 	var own workload.Conf
 	conf := meaningful(j.Conf)
 	for _, key := range conf.Keys() {
-		if slices.Contains(memoryLimits, key) {
-			continue // a property of the cluster, not of the job
-		}
 		value := conf.String(key, "")
-		if was, ok := common.Lookup(key); !ok || was != value {
+		// Limits of memory are properties of the cluster, not of the job.
+		if was, ok := common.Lookup(key); (!ok || was != value) && !slices.Contains(memoryLimits, key) {
 			own.Set(key, value)
 		}
 	}
@@ -325,7 +303,7 @@ func (w tomlWriter) ends(path string, ends map[int][]workload.AttemptEnd, tasks 
 // meanPhase returns the mean time of a phase in successful attempts; zero if it
 // is not recorded.
 func meanPhase(h *workload.History, p workload.Phase) time.Duration {
-	return meanOf(h, func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
+	return h.Mean(func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
 		if t.Kind > workload.Reduce || p == workload.PhaseCommit && t.Kind != workload.Reduce {
 			return workload.UnknownTime
 		}
@@ -335,28 +313,10 @@ func meanPhase(h *workload.History, p workload.Phase) time.Duration {
 
 // meanTime returns the mean time of successful attempts of a kind.
 func meanTime(h *workload.History, k workload.Kind) time.Duration {
-	return meanOf(h, func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
+	return h.Mean(func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
 		if t.Kind != k || !workload.Known(w.Start) || !workload.Known(w.Finish) {
 			return workload.UnknownTime
 		}
 		return w.Duration()
 	}, workload.UnknownTime)
-}
-
-func meanOf(h *workload.History, of func(*workload.HistoryTask, *workload.HistoryAttempt) time.Duration, none time.Duration) time.Duration {
-	sum, n := time.Duration(0), time.Duration(0)
-	for i := range h.Jobs {
-		tasks := h.Jobs[i].Tasks
-		for k := range tasks {
-			if w := tasks[k].Winner(); w != nil {
-				if d := of(&tasks[k], w); workload.Known(d) {
-					sum, n = sum+d, n+1
-				}
-			}
-		}
-	}
-	if n == 0 {
-		return none
-	}
-	return sum / n
 }

@@ -19,16 +19,11 @@ func writeAttempts(w io.Writer, h *workload.History) error {
 		row[i] = attemptColumns[i].name
 	}
 	out.Write(row)
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			t := &h.Jobs[i].Tasks[k]
-			for n := range t.Attempts {
-				for c := range attemptColumns {
-					row[c] = attemptColumns[c].cell(&t.Attempts[n].Attempt)
-				}
-				out.Write(row)
-			}
+	for _, a := range h.Each() {
+		for c := range attemptColumns {
+			row[c] = attemptColumns[c].cell(&a.Attempt)
 		}
+		out.Write(row)
 	}
 	out.Flush()
 	return out.Error()
