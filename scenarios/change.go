@@ -4,18 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
-
-// fork runs a scenario twice: as it is, and with settings that change at a given
-// time.
-type fork struct {
-	name     string // of the run with the change
-	settings []setting
-}
 
 // outputKeys say what is written. They hold for both runs of a fork.
 var outputKeys = []string{"attempts", "plots"}
@@ -58,17 +50,6 @@ func (f *File) ForkAt(at string, settings []string) (*File, error) {
 	}
 	with.fork.name = strings.Join(changes, " ") + " from " + shortTime(d)
 	return &with, nil
-}
-
-// shortTime writes a time as people do: 3h, not 3h0m0s.
-func shortTime(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
 }
 
 // over lays the settings over the values of a scenario.
@@ -114,10 +95,4 @@ func (t *table) readChanges(c *model.Cluster) (changes []model.Change) {
 		changes = append(changes, change)
 	}
 	return changes
-}
-
-// isAny reports whether one of the schedulers of a run has a name that begins with
-// a word.
-func isAny(q *model.WhatIf, word string) bool {
-	return slices.ContainsFunc(q.Schedulers(), func(s model.Scheduler) bool { return strings.HasPrefix(s.Name, word) })
 }

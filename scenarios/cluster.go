@@ -396,11 +396,7 @@ func (t clusterTable) somePlatform(c *model.Cluster, m *hardware) {
 // nodesOfTrace returns the machines that a trace names, in the order of their
 // names.
 func (t clusterTable) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.Node) {
-	for _, key := range []string{"racks", "nodes_per_rack"} {
-		if t.has(key) {
-			t.warnAt(t.line(key), "cluster.%s has no effect: the trace names the racks", key)
-		}
-	}
+	t.idle("the trace names the racks", "racks", "nodes_per_rack")
 	workers := h.Workers()
 	for r, rack := range workers.Racks {
 		name := rack.Name
@@ -423,8 +419,6 @@ func (t clusterTable) nodesOfTrace(c *model.Cluster, h *workload.History, alike 
 		t.assume("%s that only hold input are no workers: the trace names no task on them", workload.Counted(idle, "machine", "machines"))
 	}
 }
-
-func digits(n int) int { return len(fmt.Sprint(n)) }
 
 // otherSlots finds nodes with other slots than those recorded, whose tasks would share
 // cores and disks with others. The slots that a scenario file itself states of its trace
@@ -492,4 +486,77 @@ func (t clusterTable) slots(key, property string, conf workload.Conf) int {
 		}
 	}
 	return t.integer(key, n, 0, mostSlots)
+}
+
+// someSlots reports a cluster without slots, or with too many.
+func (t clusterTable) someSlots(c *model.Cluster) {
+	switch all := slotsOf(c); {
+	case t.yarn != nil:
+	case all == 0:
+		t.failf("map_slots", "no node has a slot: want at least one")
+	case all > allSlots:
+		t.failf("map_slots", "%d slots on %d nodes: want at most %d in all", all, len(c.Nodes), allSlots)
+	}
+}
+
+// readResource reads the memory and virtual cores of a node.
+func (t clusterTable) readResource(in *table, usual model.Resource) model.Resource {
+	const mib = 1 << 20
+	r := model.Resource{
+		MemoryMiB: in.size("memory", usual.MemoryMiB*mib) / mib,
+		VCores:    int64(in.integer("vcores", int(usual.VCores), 1, unlimited)),
+	}
+	if r.MemoryMiB < 1 {
+		in.want("memory", r.MemoryMiB, "at least 1 MiB")
+	}
+	return r
+}
+
+// resourceOf returns the memory and virtual cores that the configuration gives a node.
+func (t clusterTable) resourceOf(conf workload.Conf) model.Resource {
+	whole := func(key, property string) int64 {
+		n, err := conf.Whole(property)
+		if _, told := conf.Lookup(property); (err != nil || !told) && !t.has(key) && !t.eachGroup(key) {
+			t.assume("%s = %d (default of %s)", join(t.path, key), n, property)
+		}
+		return int64(n)
+	}
+	return model.Resource{
+		MemoryMiB: whole("memory", "yarn.nodemanager.resource.memory-mb"),
+		VCores:    whole("vcores", "yarn.nodemanager.resource.cpu-vcores"),
+	}
+}
+
+// noSlots refuses slots on YARN.
+func (t clusterTable) noSlots(in *table) {
+	for _, key := range []string{"map_slots", "reduce_slots", "shared_slots"} {
+		if in.has(key) {
+			if release := in.line("hadoop"); release < 0 && in.line(key) > 0 {
+				in.decisive = &problem{line: release, what: fmt.Sprintf("it has containers on YARN, and %s:%d states %s: want a scenario for YARN, such as yarn-am-limit, or a release with slots, such as 1.2.1", in.file, in.line(key), join(in.path, key))}
+			}
+			in.failf(key, "Hadoop on YARN has no slots: want memory and vcores")
+			in.ask(key)
+		}
+	}
+}
+
+// slotsOfKinds reports tasks of a kind for which a setting leaves no slot.
+func (t *table) slotsOfKinds(q *model.WhatIf) {
+	var slots [2]int
+	for _, n := range q.Cluster.Nodes {
+		slots[workload.Map], slots[workload.Reduce] = slots[workload.Map]+n.MapSlots, slots[workload.Reduce]+n.ReduceSlots
+	}
+	if q.Cluster.SharedSlots || slots == [2]int{} {
+		return
+	}
+	for kind := range workload.Kind(2) {
+		key := fmt.Sprintf("cluster.%v_slots", kind)
+		for i := range q.Jobs {
+			j := &q.Jobs[i]
+			if n := []int{j.Maps.Count, j.Reduces.Count}[kind]; n > 0 && slots[kind] == 0 && t.lines[key] != 0 {
+				t.fail(t.lines[key], "%s: no node has a %v slot, and job %s has %s: want at least one", key, kind, j.ID, workload.Counted(n, kind.String(), kind.String()+"s"))
+				break
+			}
+		}
+	}
 }

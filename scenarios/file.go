@@ -10,14 +10,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/input"
@@ -25,61 +21,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
-
-// File is the text of a scenario with the settings applied to it. It makes
-// questions for any seed.
-type File struct {
-	name   string // as the user gave it
-	slug   string // name of the scenario unless it sets one
-	data   []byte
-	files  fs.FS  // file system of a shipped scenario; nil: the machine's
-	folder string // base of the scenario's paths
-	set    []setting
-	fork   *fork // nil: one run of each variation
-	traces map[string]*openedTrace
-	parsed *parsed // data, shared by copies with more settings
-
-	reading    Reading
-	history    bool              // the file is a history, which the scenario replays
-	onlyQueues bool              // the scenario is the file of a scheduler, without jobs
-	stated     map[string]stated // by key, what is known of a history besides its tables
-}
-
-// parsed is the text of a scenario, parsed once. Readers do not change its values.
-type parsed struct {
-	once  sync.Once
-	whole *table
-	err   error
-}
-
-// table returns the values with lines and problems of its own.
-func (p *parsed) table(data []byte, name string) (*table, error) {
-	p.once.Do(func() { p.whole, p.err = parse(data, name) })
-	if p.err != nil {
-		return nil, p.err
-	}
-	return &table{report: &report{file: name, lines: maps.Clone(p.whole.lines)}, values: p.whole.values}, nil
-}
-
-// Reading says how the histories of a scenario are read. The zero value detects
-// the format and takes every job.
-type Reading struct {
-	Format   string   // instead of what the content looks like
-	Topology string   // file with the machines, read beside the histories
-	Jobs     []string // patterns of ids or names of the jobs to take
-	Workload string   // history or scenario with the jobs for the file of a scheduler of YARN
-
-	Anonymise bool // give users, jobs, queues, pools, paths and machines new names
-}
-
-// setting is one --set KEY=VALUE.
-type setting struct {
-	text  string
-	value map[string]any // tree of the setting
-}
-
-// maxFile is larger than any scenario that people or programs write.
-const maxFile = 64 << 20
 
 // Open opens a shipped scenario by its name, or else a file. Settings are
 // KEY=VALUE as in the file. They replace values of the file.
@@ -148,41 +89,6 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 	return f, nil
 }
 
-var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
-
-func slugOf(s string) string {
-	return cut(strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-"), 64)
-}
-
-func cut(s string, n int) string {
-	if s == "" {
-		return "scenario"
-	}
-	return s[:min(len(s), n)]
-}
-
-// parseSetting reads KEY=VALUE. A value that is not valid TOML is a text.
-func parseSetting(text string) (setting, error) {
-	s := setting{text: text}
-	key, value, ok := cutSetting(text)
-	if _, isProperty := workload.FindProperty(key); isProperty {
-		return s, fmt.Errorf("--set %s: want --set conf.%s for a Hadoop property of all jobs", text, text)
-	}
-	if !ok {
-		return s, fmt.Errorf("--set %s: want KEY=VALUE, with a key of the scenario such as cluster.nodes", text)
-	}
-	if _, err := lines(text); err != nil {
-		return s, fmt.Errorf("--set %s: %w", text, err)
-	}
-	for _, v := range []string{value, workload.TOMLText(value)} {
-		s.value = nil
-		if _, err := toml.Decode(key+" = "+v, &s.value); err == nil {
-			return s, nil
-		}
-	}
-	return s, fmt.Errorf("--set %s: want KEY=VALUE, with a key of the scenario such as cluster.nodes", text)
-}
-
 // sets reports whether a setting replaces the value of a key.
 func (f *File) sets(key string) bool {
 	return slices.ContainsFunc(f.set, func(s setting) bool {
@@ -194,24 +100,6 @@ func (f *File) sets(key string) bool {
 // changes reports whether a setting gives or varies a key.
 func (f *File) changes(key string) bool {
 	return slices.ContainsFunc(f.set, func(s setting) bool { return strings.Contains(s.text, key) })
-}
-
-// cutSetting splits at the first = outside quotes.
-func cutSetting(text string) (key, value string, ok bool) {
-	quote := rune(0)
-	for i, c := range text {
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '=':
-			return text[:i], strings.TrimSpace(text[i+1:]), strings.TrimSpace(text[:i]) != ""
-		}
-	}
-	return "", "", false
 }
 
 // Scenario makes the questions of one seed. One error lists all mistakes in the
@@ -271,126 +159,6 @@ func (f *File) overlaid() (*table, error) {
 	return t, nil
 }
 
-// relocate records a setting as the place of the values that it made.
-func (r *report) relocate(values, set any, path string, line int) {
-	m, ok := set.(map[string]any)
-	if !ok {
-		maps.DeleteFunc(r.lines, func(p string, _ int) bool {
-			return strings.HasPrefix(p, path+".") || strings.HasPrefix(p, path+"[")
-		})
-		r.lines[path] = line
-		return
-	}
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		below := m[k]
-		switch v := values.(type) {
-		case map[string]any:
-			r.relocate(v[k], below, join(path, k), line)
-		case []map[string]any:
-			if i, err := strconv.Atoi(k); err == nil && i >= 0 && i < len(v) {
-				r.relocate(v[i], below, index(path, i), line)
-			}
-		}
-	}
-}
-
-// extensible are the lists that a setting may add the next table to.
-var extensible = []string{"change", "pool", "user", "queue"}
-
-// overlay sets the values of one tree over another. Numbers index lists. The
-// error names an index outside its list.
-func overlay(under, over any, path string) (any, error) {
-	m, ok := over.(map[string]any)
-	if !ok {
-		return over, nil
-	}
-	if under == nil {
-		under = map[string]any{}
-	}
-	var wrong error
-	switch u := under.(type) {
-	case map[string]any:
-		out := maps.Clone(u)
-		if conf, own := m["conf"], u["scheduler"]; path == "" && conf != nil && own != nil {
-			// The scheduler reads its own properties first, which would hide this later one.
-			out["scheduler"] = withoutProperties(own, "", propertiesOf(conf, ""))
-		}
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			below := out[k]
-			if below == nil && slices.Contains(extensible, k) {
-				below = []map[string]any{}
-			}
-			if k == "conf" || k == "scheduler" {
-				below = withoutProperties(below, "", propertiesOf(m[k], ""))
-			}
-			next, err := overlay(below, m[k], join(path, k))
-			out[k], wrong = next, cmp.Or(wrong, err)
-		}
-		return out, wrong
-	case []map[string]any:
-		out := slices.Clone(u)
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			i, err := strconv.Atoi(k)
-			if err == nil && i == len(out) && slices.Contains(extensible, path[strings.LastIndexByte(path, '.')+1:]) {
-				out = append(out, map[string]any{})
-			}
-			if err != nil || i < 0 || i >= len(out) {
-				wrong = cmp.Or(wrong, noEntry(path, k, len(u)))
-				continue
-			}
-			next, err := overlay(out[i], m[k], index(path, i))
-			if entry, ok := next.(map[string]any); ok {
-				out[i] = entry
-			}
-			wrong = cmp.Or(wrong, err)
-		}
-		return out, wrong
-	}
-	return over, nil
-}
-
-// noEntry lists the tables of a list in an error.
-func noEntry(path, key string, n int) error {
-	switch n {
-	case 0:
-		return fmt.Errorf("%s.%s: there are no [[%s]] tables: want %s.0", path, key, path, path)
-	case 1:
-		return fmt.Errorf("%s.%s: there is only 1 [[%s]] table: want %s.0", path, key, path, path)
-	}
-	return fmt.Errorf("%s.%s: there are only %d [[%s]] tables: want %s.0 to %s.%d", path, key, n, path, path, path, n-1)
-}
-
-// propertiesOf returns the Hadoop properties that the values of a tree set. A
-// property is one key in quotes or nested tables of its parts.
-func propertiesOf(tree any, name string) []string {
-	m, ok := tree.(map[string]any)
-	if !ok {
-		return []string{workload.Canonical(name)}
-	}
-	var names []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		names = append(names, propertiesOf(m[k], join(name, k))...)
-	}
-	return names
-}
-
-// withoutProperties returns a tree without the given properties, in either
-// form.
-func withoutProperties(tree any, name string, names []string) any {
-	m, ok := tree.(map[string]any)
-	if !ok {
-		return tree
-	}
-	out := make(map[string]any, len(m))
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		full := join(name, k)
-		if _, table := m[k].(map[string]any); table || !slices.Contains(names, workload.Canonical(full)) {
-			out[k] = withoutProperties(m[k], full, names)
-		}
-	}
-	return out
-}
-
 // fix removes the variation of keys that a setting has replaced, because the
 // variation would override it. Of a key that varies in every job it notes the jobs in
 // which the setting holds.
@@ -425,26 +193,6 @@ func (t *table) fix(set map[string]any) {
 		return !varies
 	})
 	t.values["vary"] = left
-}
-
-// keyPaths returns the paths to the values of a tree. A Hadoop property is one
-// step.
-func keyPaths(tree any, path []string) [][]string {
-	if m, ok := tree.(map[string]any); ok {
-		var all [][]string
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			all = append(all, keyPaths(m[k], append(slices.Clone(path), k))...)
-		}
-		return all
-	}
-	properties := slices.Index(path, "conf") + 1
-	if len(path) > 1 && path[0] == "scheduler" && strings.HasPrefix(path[1], "mapred") {
-		properties = 1
-	}
-	if properties > 0 && properties < len(path) {
-		path = append(path[:properties:properties], workload.Canonical(strings.Join(path[properties:], ".")))
-	}
-	return [][]string{path}
 }
 
 // read makes a scenario of the whole tree.
@@ -564,42 +312,6 @@ func (f *File) modelFiles(t *table, s *Scenario) {
 	t.done()
 }
 
-// FlagMark stands in a setting before the flag that it comes from, if that is not --set.
-const FlagMark = " # --"
-
-// Vary returns the setting that varies a key as [vary] does. The values are TOML, or
-// texts. Errors blame the flag.
-func Vary(key string, values []string, flag string) string {
-	list := make([]string, len(values))
-	for i, v := range values {
-		var one map[string]any
-		if _, err := toml.Decode("v = "+v, &one); err != nil {
-			v = workload.TOMLText(v)
-		}
-		list[i] = v
-	}
-	return "vary." + workload.TOMLText(key) + "=[" + strings.Join(list, ", ") + "]" + FlagMark + "over " + flag
-}
-
-// varied returns the keys that a varied key stands for. One without a dot that is not
-// a key of the whole scenario is that of every [[job]].
-func varied(values map[string]any, key string) (paths []string) {
-	jobs, _ := values["job"].([]map[string]any)
-	return VariedPaths(key, len(jobs))
-}
-
-// VariedPaths returns the keys that a varied key of a scenario with some [[job]] tables
-// stands for.
-func VariedPaths(key string, jobs int) (paths []string) {
-	if jobs == 0 || strings.ContainsAny(key, ".\"") || slices.Contains([]string{"fidelity", "attempts", "plots"}, key) {
-		return []string{key}
-	}
-	for i := range jobs {
-		paths = append(paths, fmt.Sprintf("job.%d.%s", i, key))
-	}
-	return paths
-}
-
 // shortKeys returns the last parts of keys, and all of Hadoop properties but their
 // prefix.
 func shortKeys(keys []string) []string {
@@ -645,33 +357,6 @@ func (t *table) variations() (names []string, choices [][]any) {
 	return names, choices
 }
 
-// tomlOf writes a value as TOML does.
-func tomlOf(v any) string {
-	switch v := v.(type) {
-	case string:
-		return workload.TOMLText(v)
-	case float64:
-		text := strconv.FormatFloat(v, 'g', -1, 64)
-		if !strings.ContainsAny(text, ".en") {
-			text += ".0"
-		}
-		return text
-	case []any:
-		var parts []string
-		for _, x := range v {
-			parts = append(parts, tomlOf(x))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case map[string]any:
-		var parts []string
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, workload.TOMLText(k)+" = "+tomlOf(v[k]))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	}
-	return fmt.Sprint(v)
-}
-
 // combinations returns the number of combinations, 1 without any list.
 func combinations(choices [][]any) int {
 	n := 1
@@ -688,26 +373,6 @@ func pick(choices [][]any, i, k int) int {
 		i /= len(list)
 	}
 	return i % len(choices[k])
-}
-
-// pathTree returns the tree that sets one key.
-func pathTree(path string, v any) any {
-	var m map[string]any
-	if _, err := toml.Decode(path+" = 0", &m); err != nil {
-		m = map[string]any{path: int64(0)}
-	}
-	return replaceLeaf(m, v)
-}
-
-func replaceLeaf(tree, v any) any {
-	m, ok := tree.(map[string]any)
-	if !ok {
-		return v
-	}
-	for k, inner := range m {
-		m[k] = replaceLeaf(inner, v)
-	}
-	return m
 }
 
 // question reads what a run asks: cluster, scheduler, configuration, workload.
@@ -815,13 +480,11 @@ func oneUser(t *table, q *model.WhatIf) {
 
 // withoutEffect warns about inputs that change nothing.
 func (t *table) withoutEffect(q *model.WhatIf) {
-	used := map[string]bool{}
+	used := map[string]bool{"pool default": true}
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
 		used["pool "+scheduler.PoolOf(j.Pool, j.User)], used["user "+j.User], used["queue "+cmp.Or(j.Queue, "default")] = true, true, true
 	}
-	fair := isAny(q, "fair")
-	at := func(key string, i int) int { return t.lines[index("scheduler."+key, i)] }
 	for i := 0; t.lines[index("job", i)] > 0; i++ {
 		job := index("job", i)
 		for _, key := range []struct {
@@ -832,26 +495,29 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 			}
 		}
 	}
-	for i, p := range q.Scheduler.Pools {
-		if !fair {
-			t.warnAt(at("pool", i), "pool %s has no effect: the scheduler is %s%s", p.Name, q.Scheduler.Name, map[bool]string{true: ": want [[scheduler.queue]]"}[isAny(q, "capacity")])
-		} else if !used["pool "+p.Name] && p.Name != "default" {
-			t.warnAt(at("pool", i), "pool %s has no effect: no job is in it", p.Name)
+	wantQueue, wantPool := "", ""
+	if isAny(q, "capacity") {
+		wantQueue = ": want [[scheduler.queue]]"
+	}
+	if isAny(q, "fair") {
+		wantPool = ": want [[scheduler.pool]]"
+	}
+	check := func(kind, name string, i int, policy, unused, instead string) {
+		at := t.lines[index("scheduler."+kind, i)]
+		if !isAny(q, policy) {
+			t.warnAt(at, "%s %s has no effect: the scheduler is %s%s", kind, name, q.Scheduler.Name, instead)
+		} else if !used[kind+" "+name] {
+			t.warnAt(at, "%s %s %s", kind, name, unused)
 		}
+	}
+	for i, p := range q.Scheduler.Pools {
+		check("pool", p.Name, i, "fair", "has no effect: no job is in it", wantQueue)
 	}
 	for i, u := range q.Scheduler.Users {
-		if !fair {
-			t.warnAt(at("user", i), "user %s has no effect: the scheduler is %s", u.Name, q.Scheduler.Name)
-		} else if !used["user "+u.Name] {
-			t.warnAt(at("user", i), "user %s has no effect: no job has this user", u.Name)
-		}
+		check("user", u.Name, i, "fair", "has no effect: no job has this user", "")
 	}
 	for i, u := range q.Scheduler.Queues {
-		if !isAny(q, "capacity") {
-			t.warnAt(at("queue", i), "queue %s has no effect: the scheduler is %s%s", u.Name, q.Scheduler.Name, map[bool]string{true: ": want [[scheduler.pool]]"}[fair])
-		} else if !used["queue "+u.Name] {
-			t.warnAt(at("queue", i), "queue %s gets no job: other queues use its guaranteed capacity", u.Name)
-		}
+		check("queue", u.Name, i, "capacity", "gets no job: other queues use its guaranteed capacity", wantPool)
 	}
 	for _, key := range q.Scheduler.Conf.Keys() {
 		family := map[string]string{"mapred.fairscheduler.": "fair", "mapred.capacity-scheduler.": "capacity", "mapred.newjobweightbooster.": "fair"}
@@ -861,4 +527,49 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 			}
 		}
 	}
+}
+
+// limited checks a whole question.
+func (t *table) limited(q *model.WhatIf) {
+	if what := beyond(q); what != "" {
+		t.fail(t.line("job"), "%s", what)
+	}
+}
+
+// CheckQueues checks the file of a scheduler of YARN, with the files beside it, on a
+// cluster without jobs. It returns an empty description for other files.
+func CheckQueues(name string) (about string, warnings []string, err error) {
+	if !isQueues(name) {
+		return "", nil, nil
+	}
+	f := &File{name: name, slug: "queues", folder: ".", traces: make(map[string]*openedTrace), parsed: new(parsed), onlyQueues: true}
+	f.data = fmt.Appendf(nil, "[cluster]\nhadoop = %q\nnodes = 1\n[scheduler]\nfile = %s\n", usualYARN, workload.TOMLText(name))
+	s, err := f.Scenario(1)
+	if err != nil {
+		return "", nil, err
+	}
+	return "queues of a cluster on YARN", s.Warnings, nil
+}
+
+// openQueues opens the workload of a scheduler's file, on a cluster on YARN with this
+// scheduler unless the settings say otherwise.
+func openQueues(name string, r Reading, settings []string) (*File, error) {
+	if !isQueues(name) {
+		return nil, fmt.Errorf("--workload: got %s: want capacity-scheduler.xml or fair-scheduler.xml", name)
+	}
+	workload := r.Workload
+	r.Workload = ""
+	base, err := OpenReading(workload, r)
+	if err != nil {
+		return nil, fmt.Errorf("--workload: %w", err)
+	}
+	file := name
+	if base.files == nil && !filepath.IsAbs(name) {
+		if file, err = filepath.Rel(base.folder, name); err != nil {
+			return nil, err
+		}
+	}
+	return OpenReading(workload, r, append([]string{
+		"cluster.hadoop=" + usualYARN, "scheduler.file=" + strconv.Quote(file),
+	}, settings...)...)
 }

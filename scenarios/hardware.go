@@ -37,21 +37,19 @@ func (m *hardware) planned() bool { return m.fidelity >= model.Phase }
 // readNetwork reads [network]: values in place of those of the platforms, and
 // how exactly transfers are simulated.
 func (m *hardware) readNetwork(t *table, n *model.Network) {
-	for _, rate := range []struct {
-		key string
-		to  *float64
-	}{{"nic_mb", &m.nic}, {"uplink_mb", &m.uplink}} {
-		if t.has(rate.key) {
-			*rate.to = t.rate(rate.key)
-		}
-		t.ask(rate.key)
+	if t.given("nic_mb") {
+		m.nic = t.rate("nic_mb")
+	}
+	if t.given("uplink_mb") {
+		m.uplink = t.rate("uplink_mb")
 	}
 	n.Slack = t.number("slack", 0, 0, 0.1)
 	n.ExactFetches = t.integer("exact_fetches", model.DefaultExactFetches, 1, math.MaxInt32)
-	for _, key := range []string{"nic_mb", "uplink_mb", "slack", "exact_fetches"} {
-		if without := m.fidelity != model.Device && (key != "nic_mb" || !m.planned()); t.has(key) && without {
-			t.idleAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
-		}
+	if !m.planned() {
+		t.idleAtFidelity(m.fidelity, "nic_mb")
+	}
+	if m.fidelity != model.Device {
+		t.idleAtFidelity(m.fidelity, "uplink_mb", "slack", "exact_fetches")
 	}
 	t.done()
 }
@@ -203,25 +201,13 @@ func (m *hardware) program(t *table) *model.Program {
 // programsIn reads the profiles of a folder, by the names of jobs, which are
 // their titles. It returns nil without a folder.
 func (m *hardware) programsIn(t *table) map[string]model.Program {
-	folder := t.str("profiles", "")
-	if folder == "" {
-		return nil
-	}
-	path := folder
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(m.file.folder, path)
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		t.failf("profiles", "%v", plain(err))
+	path, names, ok := m.folder(t, "profiles")
+	if !ok {
 		return nil
 	}
 	programs := make(map[string]model.Program)
-	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) != ".toml" {
-			continue
-		}
-		file := filepath.Join(path, entry.Name())
+	for _, name := range names {
+		file := filepath.Join(path, name)
 		data, err := os.ReadFile(file)
 		var p model.Program
 		if err == nil {
@@ -235,7 +221,7 @@ func (m *hardware) programsIn(t *table) map[string]model.Program {
 			t.failf("profiles", "%v", err)
 			continue
 		}
-		p.Name = strings.TrimSuffix(filepath.Base(file), ".toml")
+		p.Name = strings.TrimSuffix(name, ".toml")
 		for _, a := range p.Assumed {
 			t.assume("profile %s: %s", p.Name, a)
 		}
@@ -247,33 +233,43 @@ func (m *hardware) programsIn(t *table) map[string]model.Program {
 	return programs
 }
 
-// alternatives lists the calibrations of the folder that the workload names. The
-// platform NAME.toml in it belongs to the profiles in the folder profiles-NAME.
-// They do not count if another platform or other profiles are set.
-func (m *hardware) alternatives(t *table) {
-	folder := t.str("alternatives", "")
-	if folder == "" || m.file.sets("cluster.platform") || m.file.sets("workload.profiles") {
-		return
+// folder lists the TOML files of a folder that a key names.
+func (m *hardware) folder(t *table, key string) (path string, names []string, ok bool) {
+	path = t.str(key, "")
+	if path == "" {
+		return "", nil, false
 	}
-	path := folder
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(m.file.folder, path)
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		t.failf("alternatives", "%v", plain(err))
-		return
+		t.failf(key, "%v", plain(err))
 	}
 	for _, entry := range entries {
-		if name, platform := strings.CutSuffix(entry.Name(), ".toml"); platform {
-			m.scenario.note(Input{Name: filepath.Join(path, entry.Name())})
-			m.scenario.Alternatives = append(m.scenario.Alternatives, []string{
-				"cluster.platform=" + workload.TOMLText(filepath.Join(folder, entry.Name())),
-				"workload.profiles=" + workload.TOMLText(t.str("profiles", "")+"-"+name),
-			})
+		if filepath.Ext(entry.Name()) == ".toml" {
+			names = append(names, entry.Name())
 		}
 	}
-	if len(m.scenario.Alternatives) == 0 {
+	return path, names, err == nil
+}
+
+// alternatives lists the calibrations of the folder that the workload names. The
+// platform NAME.toml in it belongs to the profiles in the folder profiles-NAME.
+// They do not count if another platform or other profiles are set.
+func (m *hardware) alternatives(t *table) {
+	if m.file.sets("cluster.platform") || m.file.sets("workload.profiles") {
+		return
+	}
+	path, names, ok := m.folder(t, "alternatives")
+	for _, name := range names {
+		m.scenario.note(Input{Name: filepath.Join(path, name)})
+		m.scenario.Alternatives = append(m.scenario.Alternatives, []string{
+			"cluster.platform=" + workload.TOMLText(filepath.Join(t.str("alternatives", ""), name)),
+			"workload.profiles=" + workload.TOMLText(t.str("profiles", "")+"-"+strings.TrimSuffix(name, ".toml")),
+		})
+	}
+	if ok && len(m.scenario.Alternatives) == 0 {
 		t.failf("alternatives", "%s: holds no platforms (.toml)", path)
 	}
 }
@@ -438,4 +434,55 @@ func (t *table) shares(reduces int) []float64 {
 		parts[i] /= sum
 	}
 	return parts
+}
+
+// beyondKeys raises what a combiner with a limited number of keys leaves of a spill.
+// The recorded share is the mean of spills that reached the limit and of others.
+// Of the latter more is left; the planner limits the former.
+func beyondKeys(p *model.Program, j *workload.Job) {
+	if !p.Combiner || p.Keys == 0 || p.Data.CombineRecsSel == 0 {
+		return
+	}
+	spills, in := spillsOf(j)
+	share := p.Data.CombineRecsSel
+	left := func(sel float64) (records float64) {
+		for _, n := range spills {
+			records += min(float64(sel*n), p.Keys)
+		}
+		return records
+	}
+	least, most := share, 1.0
+	for range 50 {
+		if mid := (least + most) / 2; left(mid) < share*in {
+			least = mid
+		} else {
+			most = mid
+		}
+	}
+	p.Data.CombineSizeSel *= least / share
+	p.Data.CombineRecsSel = least
+}
+
+// spillsOf returns the records of each spill of a job's maps, and their sum.
+func spillsOf(j *workload.Job) (spills []float64, sum float64) {
+	conf, err := taskplan.ReadConf(j.Conf)
+	if err != nil {
+		return nil, 0 // reported when the job is planned
+	}
+	out := &j.Maps.Output
+	for i := range j.Maps.Count {
+		share := workload.MapShare{OutBytes: 1 / float64(j.Maps.Count), OutRecords: 1 / float64(j.Maps.Count)}
+		if j.Maps.Shares != nil {
+			share = j.Maps.Shares[i]
+		}
+		of, err := conf.SortBuffer().Spills(float64(out.Records)*share.OutRecords, float64(out.RawBytes)*share.OutBytes)
+		if err != nil {
+			return nil, 0
+		}
+		for _, s := range of {
+			spills = append(spills, s.Records)
+			sum += s.Records
+		}
+	}
+	return spills, sum
 }

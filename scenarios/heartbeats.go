@@ -28,12 +28,9 @@ func (t clusterTable) inferHeartbeat(c *model.Cluster, h *workload.History) {
 		return
 	}
 	var all []reported
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			x := &h.Jobs[i].Tasks[k]
-			if w := x.Winner(); w != nil && len(x.Attempts) == 1 && workload.Known(x.Start) && workload.Known(x.Finish) && x.Finish > w.Finish {
-				all = append(all, reported{x.Finish - x.Start, w.Duration()})
-			}
+	for _, x := range h.Tasks() {
+		if w := x.Winner(); w != nil && len(x.Attempts) == 1 && workload.Known(x.Start) && workload.Known(x.Finish) && x.Finish > w.Finish {
+			all = append(all, reported{x.Finish - x.Start, w.Duration()})
 		}
 	}
 	if len(all) < fewest {
@@ -225,23 +222,18 @@ type assignments struct {
 
 func assignedIn(h *workload.History) assignments {
 	as := assignments{map[string][]time.Duration{}, map[nodeInstant]bool{}, true}
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			for n := range h.Jobs[i].Tasks[k].Attempts {
-				a := &h.Jobs[i].Tasks[k].Attempts[n]
-				if a.Node == "" || !workload.Known(a.Start) || a.Start < 0 {
-					continue
-				}
-				at := a.Start
-				if from := h.Jobs[i].Tasks[k].Start; n == 0 && workload.Known(from) && from >= 0 {
-					at = min(at, from)
-				}
-				as.given[a.Node] = append(as.given[a.Node], at)
-				if a.State == workload.Succeeded && workload.Known(a.Finish) && a.Finish > a.Start {
-					as.freed[nodeInstant{a.Node, a.Finish}] = true
-					as.seconds = as.seconds && a.Finish%time.Second == 0
-				}
-			}
+	for t, a := range h.Each() {
+		if a.Node == "" || !workload.Known(a.Start) || a.Start < 0 {
+			continue
+		}
+		at := a.Start
+		if a == &t.Attempts[0] && workload.Known(t.Start) && t.Start >= 0 {
+			at = min(at, t.Start)
+		}
+		as.given[a.Node] = append(as.given[a.Node], at)
+		if a.State == workload.Succeeded && workload.Known(a.Finish) && a.Finish > a.Start {
+			as.freed[nodeInstant{a.Node, a.Finish}] = true
+			as.seconds = as.seconds && a.Finish%time.Second == 0
 		}
 	}
 	return as

@@ -104,9 +104,6 @@ func (f *File) simulatedWith(folder string) {
 	}
 }
 
-// stated is a value of a key, and why.
-type stated struct{ value, why string }
-
 // State gives a key of a replayed history a value that counts if nothing else gives it
 // one, and is listed as assumed.
 func (f *File) State(key, value, why string) {
@@ -313,4 +310,38 @@ var asRecorded = []string{
 	"fidelity", "name", "title", "source", "attempts", "plots",
 	"models.platform_model", "models.statistics", "models.small", "models.history", "models.literal", "models.causes",
 	"workload.trace", "workload.format", "workload.job", "workload.startup", "workload.commit", "workload.initialised", "workload.only_succeeded", "workload.replay",
+}
+
+// ClusterPatterns returns patterns for --job that match the ids of all jobs of one
+// of the clusters of a history and of no other: what its ids begin with, or else
+// what the ids of each of its JobTrackers begin with.
+func ClusterPatterns(c, h *workload.History) []string {
+	prefix := c.Jobs[0].ID
+	for i := range c.Jobs {
+		for !strings.HasPrefix(c.Jobs[i].ID, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	if prefix == c.Jobs[0].ID {
+		return []string{prefix}
+	}
+	if strings.Count(prefix, "_") == strings.Count(c.Jobs[0].ID, "_") { // all but the number of the job
+		prefix = prefix[:strings.LastIndexByte(prefix, '_')+1]
+	}
+	all := 0
+	for i := range h.Jobs {
+		if strings.HasPrefix(h.Jobs[i].ID, prefix) {
+			all++
+		}
+	}
+	if all == len(c.Jobs) {
+		return []string{prefix + "*"}
+	}
+	var patterns []string
+	for i := range c.Jobs {
+		id := c.Jobs[i].ID
+		patterns = append(patterns, id[:strings.LastIndexByte(id, '_')+1]+"*")
+	}
+	slices.Sort(patterns)
+	return slices.Compact(patterns)
 }

@@ -83,15 +83,13 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 			t.failf(key, "cannot be combined with setup_cleanup = false: want one of them")
 		}
 	}
-	if t.has("ends") {
+	if t.given("ends") {
 		var end workload.AttemptEnd
 		err := end.UnmarshalText([]byte(t.str("ends", "")))
 		if err != nil || end.State == workload.Succeeded || end.After <= 0 || end.Beside > 0 {
 			t.want("ends", t.str("ends", ""), `FAILED or KILLED and a time after the submission, such as "KILLED 300s"`)
 		}
 		j.Ends = end
-	} else {
-		t.ask("ends")
 	}
 	deadline := t.duration("deadline", 0)
 	own := t.conf("conf")
@@ -240,11 +238,7 @@ func (t jobTable) readReduces(j *workload.Job) {
 		t.fail(t.line("copy_ms"), "%s: gives the shuffle twice: want copy (which overlaps the maps) or shuffle (after the last map)", t.path)
 	}
 	if r.Count == 0 {
-		for _, key := range []string{"reduce_shuffle_ms", "shuffle_duration", "first_shuffle_ms", "first_shuffle_duration", "copy_ms", "copy_duration", "reduce_sort_ms", "sort_duration", "reduce_ms", "reduce_duration"} {
-			if t.has(key) {
-				t.warnAt(t.line(key), "%s has no effect: the job has no reduces", join(t.path, key))
-			}
-		}
+		t.idle("the job has no reduces", "reduce_shuffle_ms", "shuffle_duration", "first_shuffle_ms", "first_shuffle_duration", "copy_ms", "copy_duration", "reduce_sort_ms", "sort_duration", "reduce_ms", "reduce_duration")
 	}
 }
 
@@ -375,19 +369,13 @@ func (t *table) asSeconds(key string, v any) float64 {
 // failures reads for each task how long its attempts run before they fail; -1
 // is an attempt that does not fail.
 func (t *table) failures(key string, n int) map[int][]workload.AttemptEnd {
-	if !t.has(key) {
-		t.ask(key)
+	if !t.given(key) {
 		return nil
 	}
-	in := t.inner(key)
 	out := map[int][]workload.AttemptEnd{}
-	for _, name := range slices.Sorted(maps.Keys(in.values)) {
-		task, err := strconv.Atoi(name)
-		list, ok := in.values[name].([]any)
-		if err != nil || task < 0 || task >= n || !ok {
-			in.failf(name, "want a task from 0 to %d and the list of its attempts' times", n-1)
-			continue
-		}
+	in := t.inner(key)
+	in.byTask(n, "its attempts' times", func(task int, name string, v any) bool {
+		list, ok := v.([]any)
 		for _, v := range list {
 			ms, ok := asNumber(v)
 			switch {
@@ -399,27 +387,36 @@ func (t *table) failures(key string, n int) map[int][]workload.AttemptEnd {
 				in.want(name, v, "milliseconds until the attempt fails, or -1 if it does not fail")
 			}
 		}
-	}
+		return ok
+	})
 	return out
+}
+
+// byTask calls read for each of n tasks in a table with lists by task. It returns false
+// if the value is no such list.
+func (t *table) byTask(n int, of string, read func(task int, name string, v any) bool) {
+	for _, name := range slices.Sorted(maps.Keys(t.values)) {
+		task, err := strconv.Atoi(name)
+		if err != nil || task < 0 || task >= n || !read(task, name, t.values[name]) {
+			t.failf(name, "want a task from 0 to %d and the list of %s", n-1, of)
+		}
+	}
 }
 
 // attemptEnds reads for each task how its attempts end, into a list that may hold
 // failures already.
 func (t *table) attemptEnds(key string, n int, ends map[int][]workload.AttemptEnd) map[int][]workload.AttemptEnd {
-	if !t.has(key) {
-		t.ask(key)
+	if !t.given(key) {
 		return ends
 	}
 	if ends == nil {
 		ends = map[int][]workload.AttemptEnd{}
 	}
 	in := t.inner(key)
-	for _, name := range slices.Sorted(maps.Keys(in.values)) {
-		task, err := strconv.Atoi(name)
-		texts, ok := asTexts(in.values[name])
-		if err != nil || task < 0 || task >= n || !ok {
-			in.failf(name, "want a task from 0 to %d and the list of the ends of its attempts", n-1)
-			continue
+	in.byTask(n, "the ends of its attempts", func(task int, name string, v any) bool {
+		texts, ok := asTexts(v)
+		if !ok {
+			return false
 		}
 		ends[task] = nil
 		for _, text := range texts {
@@ -430,7 +427,8 @@ func (t *table) attemptEnds(key string, n int, ends map[int][]workload.AttemptEn
 			}
 			ends[task] = append(ends[task], end)
 		}
-	}
+		return true
+	})
 	return ends
 }
 
@@ -483,4 +481,67 @@ func (t *table) chains(jobs []workload.Job) {
 		}
 	}
 	slices.SortStableFunc(jobs, func(a, b workload.Job) int { return cmp.Compare(min(1, rank[a.ID]), min(1, rank[b.ID])) })
+}
+
+// Priorities of the containers of maps and reduces that an application with given
+// containers asks for (org.apache.hadoop.yarn.sls.appmaster.MRAMSimulator).
+const (
+	fixedReduces = 10
+	fixedMaps    = 20
+)
+
+// asContainers makes a job one that asks for its containers at once and holds each for
+// the time of its task: no slowstart, shuffle or failure.
+func (t *table) asContainers(j *workload.Job, seed workload.Seed) {
+	group := func(kind workload.Kind, priority, n int, times ...*workload.Durations) workload.ContainerGroup {
+		size, err := t.yarn.TaskSize(j.Conf, kind)
+		if err != nil {
+			t.fail(t.line(""), "job %s: %v", j.ID, err)
+		}
+		g := workload.ContainerGroup{Priority: priority, MemoryMiB: size.MemoryMiB, VCores: size.VCores}
+		for i := range n {
+			whole := time.Duration(0)
+			for _, d := range times {
+				whole += d.At(i, seed.Stream(i, 0))
+			}
+			g.Times = append(g.Times, whole)
+		}
+		return g
+	}
+	m, r := &j.Maps, &j.Reduces
+	maps := group(workload.Map, fixedMaps, m.Count, &m.Time)
+	if m.Splits != nil {
+		for i := range m.Splits {
+			maps.Hosts = append(maps.Hosts, m.Splits[i].Hosts)
+		}
+	}
+	j.Containers = []workload.ContainerGroup{maps}
+	if r.Count > 0 {
+		j.Containers = append(j.Containers, group(workload.Reduce, fixedReduces, r.Count, &r.Shuffle, &r.Sort, &r.Time))
+	}
+	j.Maps, j.Reduces = workload.MapTasks{}, workload.ReduceTasks{}
+}
+
+// readContainers reads the [[job.container]] tables of an application that is no
+// MapReduce job.
+func (t jobTable) readContainers(j *workload.Job) {
+	for _, in := range t.tables("container") {
+		const usual = 1024 // MiB
+		count := in.integer("count", 1, 1, mostTasks)
+		g := workload.ContainerGroup{
+			Priority: in.integer("priority", 1, 1, unlimited), MemoryMiB: in.size("memory", usual<<20) >> 20, VCores: int64(in.integer("vcores", 1, 1, unlimited)),
+		}
+		d := in.oneTime(count, "ms", "duration")
+		if !in.has("ms") && !in.has("duration") {
+			in.fail(in.line(""), "%s: want the time of its containers: ms or duration", in.path)
+		}
+		for i := range count {
+			g.Times = append(g.Times, d.At(i, workload.Seed(len(j.Containers)).Stream(i, 0)))
+		}
+		in.done()
+		j.Containers = append(j.Containers, g)
+	}
+	if len(j.Containers) == 0 {
+		t.fail(t.line(""), "%s: want [[job.container]] tables", t.path)
+	}
 }

@@ -13,18 +13,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Key is a key that a scenario may have, as --set takes it.
-type Key struct {
-	Name  string
-	Form  string   // whole, number, switch, duration, size, choice or text; empty: a list or a table
-	Words []string // of a choice
-	Least float64  // of a whole or other number
-	Most  float64  // the same; 0: no limit
-	Value string   // as TOML: what the scenario states, or else what is read in its place
-	Given bool     // the scenario states it
-	About string   // of a Hadoop property
-}
-
 // takes records what a reader takes for a key, if somebody asks.
 func (t *table) takes(key string, k Key) {
 	if t.forms == nil {

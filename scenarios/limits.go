@@ -35,13 +35,6 @@ const (
 	mostFactor                  = 1e6 // factor on the time of a map far from its split
 )
 
-// limited checks a whole question.
-func (t *table) limited(q *model.WhatIf) {
-	if what := beyond(q); what != "" {
-		t.fail(t.line("job"), "%s", what)
-	}
-}
-
 // beyond reports limits that only the whole question can exceed: the number of
 // tasks, or the time of one task.
 func beyond(q *model.WhatIf) string {
@@ -167,37 +160,21 @@ func slotsOf(c *model.Cluster) (n int) {
 	return n
 }
 
-// someSlots reports a cluster without slots, or with too many.
-func (t clusterTable) someSlots(c *model.Cluster) {
-	switch all := slotsOf(c); {
-	case t.yarn != nil:
-	case all == 0:
-		t.failf("map_slots", "no node has a slot: want at least one")
-	case all > allSlots:
-		t.failf("map_slots", "%d slots on %d nodes: want at most %d in all", all, len(c.Nodes), allSlots)
-	}
-}
-
-// slotsOfKinds reports tasks of a kind for which a setting leaves no slot.
-func (t *table) slotsOfKinds(q *model.WhatIf) {
-	var slots [2]int
-	for _, n := range q.Cluster.Nodes {
-		slots[workload.Map], slots[workload.Reduce] = slots[workload.Map]+n.MapSlots, slots[workload.Reduce]+n.ReduceSlots
-	}
-	if q.Cluster.SharedSlots || slots == [2]int{} {
-		return
-	}
-	for kind := range workload.Kind(2) {
-		key := fmt.Sprintf("cluster.%v_slots", kind)
-		for i := range q.Jobs {
-			j := &q.Jobs[i]
-			if n := []int{j.Maps.Count, j.Reduces.Count}[kind]; n > 0 && slots[kind] == 0 && t.lines[key] != 0 {
-				t.fail(t.lines[key], "%s: no node has a %v slot, and job %s has %s: want at least one", key, kind, j.ID, workload.Counted(n, kind.String(), kind.String()+"s"))
-				break
-			}
-		}
-	}
-}
-
 // mostReplications is how often a point may be simulated.
 const mostReplications = 100_000
+
+// maxFile is larger than any scenario that people or programs write.
+const maxFile = 64 << 20
+
+// tasks counts the tasks that a question simulates.
+func tasks(jobs []workload.Job) (n int) {
+	for i := range jobs {
+		n += jobs[i].Maps.Count + jobs[i].Reduces.Count
+	}
+	return n
+}
+
+func digits(n int) int { return len(fmt.Sprint(n)) }
+
+// applications of YARN: what asks for containers.
+var applications = []string{"mapreduce", "fixed"}

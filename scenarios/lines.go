@@ -252,3 +252,13 @@ func join(path, key string) string {
 }
 
 func index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+
+// problem is an error at a line of a file. Line 0 means no particular line, -n
+// the n-th setting of the command line.
+type problem struct {
+	line int
+	what string
+	file string // that the line is of, if it is another than the file of the report
+}
+
+func (p problem) Error() string { return p.what }

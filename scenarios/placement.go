@@ -9,15 +9,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// placement decides in which queue of YARN a job runs: the mappings of the
-// CapacityScheduler (UserGroupMappingPlacementRule) or the rules of the FairScheduler
-// (QueuePlacementPolicy).
-type placement struct {
-	groups  map[string][]string // of each user, the primary one first
-	rules   *element            // queuePlacementPolicy
-	rulesOf string              // the file
-}
-
 // readGroups reads the groups of users, { ann = ["analysts", "staff"] }.
 func (x *yarnTable) readGroups() map[string][]string {
 	in := x.inner("groups")

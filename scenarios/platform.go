@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/input"
@@ -84,30 +81,6 @@ func (f *File) described(to *Scenario, folder, name string, names []string) (dat
 	}
 	return data, file, err
 }
-
-// parse reads a TOML text into a table with line numbers.
-func parse(data []byte, file string) (*table, error) {
-	if len(data) > mostTOML {
-		return nil, &Errors{File: file, all: []problem{{what: fmt.Sprintf("got %d MB: want a TOML file of at most %d MB; larger workloads are traces", len(data)>>20, mostTOML>>20)}}}
-	}
-	text := strings.TrimPrefix(string(data), "\ufeff")
-	at, err := lines(text)
-	if p := (problem{}); errors.As(err, &p) {
-		return nil, &Errors{File: file, all: []problem{p}}
-	}
-	var tree map[string]any
-	if _, err := toml.Decode(text, &tree); err != nil {
-		p := problem{what: err.Error()}
-		if e := (toml.ParseError{}); errors.As(err, &e) {
-			p = syntax(text, at, e)
-		}
-		return nil, &Errors{File: file, all: []problem{p}}
-	}
-	return &table{report: &report{file: file, lines: at}, values: tree}, nil
-}
-
-// mostTOML is the largest scenario, study or profile: reading takes a second for some MB.
-const mostTOML = 16 << 20
 
 // provenance is the source of the values of a file.
 type provenance struct {
@@ -329,8 +302,7 @@ func (t *table) readCodecs() []model.Codec {
 	in := t.inner("codec")
 	var own []model.Codec
 	for _, c := range model.Codecs {
-		if !in.has(c.Name) {
-			in.ask(c.Name)
+		if !in.given(c.Name) {
 			continue
 		}
 		given := in.inner(c.Name)

@@ -53,7 +53,7 @@ func readProfile(data []byte, file string) (model.Program, error) {
 	program.Misfit = t.number("misfit", 0, above, math.Inf(1))
 
 	d.CombineSizeSel, d.CombineRecsSel = 1, 1
-	if program.Combiner = t.has("combiner"); program.Combiner {
+	if program.Combiner = t.given("combiner"); program.Combiner {
 		c := t.inner("combiner")
 		d.CombineSizeSel = c.quantity("size_sel", 0, 1)
 		d.CombineRecsSel = c.quantity("records_sel", 0, 1)
@@ -63,26 +63,20 @@ func readProfile(data []byte, file string) (model.Program, error) {
 		}
 		c.asked = append(c.asked, "again_size_sel", "again_records_sel")
 		c.done()
-	} else {
-		t.ask("combiner")
 	}
 
 	var codecs []string
 	for _, c := range model.Codecs[1:] {
 		codecs = append(codecs, c.Name)
 	}
-	if t.has("input_codec") {
+	if t.given("input_codec") {
 		program.InCodec = t.oneOf("input_codec", codecs[0], codecs...)
-	} else {
-		t.ask("input_codec")
 	}
 	ratios := t.inner("ratio")
 	program.Ratios = map[string]float64{}
 	for _, name := range codecs {
-		if ratios.has(name) {
+		if ratios.given(name) {
 			program.Ratios[name] = ratios.quantity(name, above, 1)
-		} else {
-			ratios.ask(name)
 		}
 	}
 	ratios.done()

@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"slices"
@@ -10,20 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/BurntSushi/toml"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
-
-// problem is an error at a line of a file. Line 0 means no particular line, -n
-// the n-th setting of the command line.
-type problem struct {
-	line int
-	what string
-	file string // that the line is of, if it is another than the file of the report
-}
-
-func (p problem) Error() string { return p.what }
 
 // Errors lists all errors in a file, in order of lines.
 type Errors struct {
@@ -150,6 +143,30 @@ func (t *table) has(key string) bool {
 	return ok
 }
 
+// given is has for a key that is read next, and only if it is given.
+func (t *table) given(key string) bool {
+	_, ok := t.ask(key)
+	return ok
+}
+
+// idle warns about keys that change nothing, and why.
+func (t *table) idle(why string, keys ...string) {
+	for _, key := range keys {
+		if t.has(key) {
+			t.warnAt(t.line(key), "%s has no effect: %s", join(t.path, key), why)
+		}
+	}
+}
+
+// idleAtFidelity is idle for keys that change nothing at the fidelity of the scenario.
+func (t *table) idleAtFidelity(f model.Fidelity, keys ...string) {
+	for _, key := range keys {
+		if t.has(key) {
+			t.idleAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), f)
+		}
+	}
+}
+
 // line returns the line of a key, or of the table.
 func (t *table) line(key string) int {
 	for path := join(t.path, key); ; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
@@ -185,18 +202,30 @@ func describe(v any) string {
 	return fmt.Sprint(v)
 }
 
-func (t *table) str(key, def string) string {
-	t.takes(key, Key{Form: "text", Value: workload.TOMLText(def)})
+// read reads a value of a form. One that is no such value is refused with what was
+// expected.
+func read[T any](t *table, key string, def T, form Key, expected string, as func(any) (T, bool)) T {
+	t.takes(key, form)
 	v, ok := t.ask(key)
 	if !ok {
 		return def
 	}
-	s, ok := v.(string)
+	x, ok := as(v)
 	if !ok {
-		t.want(key, v, "a text in quotes")
+		t.want(key, v, expected)
 		return def
 	}
-	return s
+	return x
+}
+
+// as returns a value that has the type of T already.
+func as[T any](v any) (T, bool) {
+	x, ok := v.(T)
+	return x, ok
+}
+
+func (t *table) str(key, def string) string {
+	return read(t, key, def, Key{Form: "text", Value: workload.TOMLText(def)}, "a text in quotes", as[string])
 }
 
 // oneOf reads one of a few words.
@@ -215,41 +244,24 @@ func (t *table) oneOf(key, def string, words ...string) string {
 }
 
 func (t *table) boolean(key string, def bool) bool {
-	t.takes(key, Key{Form: "switch", Value: fmt.Sprint(def)})
-	v, ok := t.ask(key)
-	if !ok {
-		return def
-	}
-	b, ok := v.(bool)
-	if !ok {
-		t.want(key, v, "true or false")
-		return def
-	}
-	return b
+	return read(t, key, def, Key{Form: "switch", Value: fmt.Sprint(def)}, "true or false", as[bool])
 }
 
 func (t *table) integer(key string, def, least, most int) int {
-	t.takes(key, Key{Form: "whole", Least: float64(least), Most: float64(most), Value: fmt.Sprint(def)})
-	v, ok := t.ask(key)
-	if !ok {
-		return def
+	expected := fmt.Sprintf("a whole number from %d to %d", least, most)
+	if most == math.MaxInt32 {
+		expected = fmt.Sprintf("a whole number of at least %d", least)
 	}
-	n, ok := v.(int64)
-	if !ok || n < int64(least) || n > int64(most) {
-		expected := fmt.Sprintf("a whole number from %d to %d", least, most)
-		if most == math.MaxInt32 {
-			expected = fmt.Sprintf("a whole number of at least %d", least)
-		}
-		t.want(key, v, expected)
-		return def
-	}
-	return int(n)
+	form := Key{Form: "whole", Least: float64(least), Most: float64(most), Value: fmt.Sprint(def)}
+	return read(t, key, def, form, expected, func(v any) (int, bool) {
+		n, ok := v.(int64)
+		return int(n), ok && n >= int64(least) && n <= int64(most)
+	})
 }
 
 // optional reads a whole number that may be absent.
 func (t *table) optional(key string) *int {
-	if !t.has(key) {
-		t.ask(key)
+	if !t.given(key) {
 		return nil
 	}
 	n := t.integer(key, 0, 0, math.MaxInt32)
@@ -257,21 +269,15 @@ func (t *table) optional(key string) *int {
 }
 
 func (t *table) number(key string, def, least, most float64) float64 {
-	t.takes(key, Key{Form: "number", Least: least, Most: most, Value: tomlOf(def)})
-	v, ok := t.ask(key)
-	if !ok {
-		return def
+	expected := fmt.Sprintf("a number from %v to %v", least, most)
+	if math.IsInf(most, 1) {
+		expected = fmt.Sprintf("a number of at least %v", least)
 	}
-	f, ok := asNumber(v)
-	if !ok || !(f >= least && f <= most) {
-		expected := fmt.Sprintf("a number from %v to %v", least, most)
-		if math.IsInf(most, 1) {
-			expected = fmt.Sprintf("a number of at least %v", least)
-		}
-		t.want(key, v, expected)
-		return def
-	}
-	return f
+	form := Key{Form: "number", Least: least, Most: most, Value: tomlOf(def)}
+	return read(t, key, def, form, expected, func(v any) (float64, bool) {
+		f, ok := asNumber(v)
+		return f, ok && f >= least && f <= most
+	})
 }
 
 func asNumber(v any) (float64, bool) {
@@ -287,17 +293,7 @@ func asNumber(v any) (float64, bool) {
 const durationForm = `a duration such as "90s", "1.5h" or "300ms", at most 10 years`
 
 func (t *table) duration(key string, def time.Duration) time.Duration {
-	t.takes(key, Key{Form: "duration", Value: workload.TOMLText(shortTime(def))})
-	v, ok := t.ask(key)
-	if !ok {
-		return def
-	}
-	d, ok := asDuration(v)
-	if !ok {
-		t.want(key, v, durationForm)
-		return def
-	}
-	return d
+	return read(t, key, def, Key{Form: "duration", Value: workload.TOMLText(shortTime(def))}, durationForm, asDuration)
 }
 
 func asDuration(v any) (time.Duration, bool) {
@@ -311,23 +307,14 @@ func asDuration(v any) (time.Duration, bool) {
 
 // size reads a number of bytes: a whole number, or a text such as 64m or 30 GB.
 func (t *table) size(key string, def int64) int64 {
-	t.takes(key, Key{Form: "size", Value: fmt.Sprint(def)})
-	v, ok := t.ask(key)
-	if !ok {
-		return def
-	}
-	switch v := v.(type) {
-	case int64:
-		if v >= 0 {
-			return v
+	return read(t, key, def, Key{Form: "size", Value: fmt.Sprint(def)}, `a size such as "64m", "30 GB" or 67108864`, func(v any) (int64, bool) {
+		if text, ok := v.(string); ok {
+			n, err := workload.ParseBytes(text)
+			return n, err == nil
 		}
-	case string:
-		if n, err := workload.ParseBytes(v); err == nil {
-			return n
-		}
-	}
-	t.want(key, v, `a size such as "64m", "30 GB" or 67108864`)
-	return def
+		n, ok := v.(int64)
+		return n, ok && n >= 0
+	})
 }
 
 // texts reads a list of texts, or a single text.
@@ -554,3 +541,47 @@ func inOrder(t *table) func(func(string, any) bool) {
 		}
 	}
 }
+
+// Key is a key that a scenario may have, as --set takes it.
+type Key struct {
+	Name  string
+	Form  string   // whole, number, switch, duration, size, choice or text; empty: a list or a table
+	Words []string // of a choice
+	Least float64  // of a whole or other number
+	Most  float64  // the same; 0: no limit
+	Value string   // as TOML: what the scenario states, or else what is read in its place
+	Given bool     // the scenario states it
+	About string   // of a Hadoop property
+}
+
+// plain removes the name of the system call from an error.
+func plain(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	return err
+}
+
+// parse reads a TOML text into a table with line numbers.
+func parse(data []byte, file string) (*table, error) {
+	if len(data) > mostTOML {
+		return nil, &Errors{File: file, all: []problem{{what: fmt.Sprintf("got %d MB: want a TOML file of at most %d MB; larger workloads are traces", len(data)>>20, mostTOML>>20)}}}
+	}
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	at, err := lines(text)
+	if p := (problem{}); errors.As(err, &p) {
+		return nil, &Errors{File: file, all: []problem{p}}
+	}
+	var tree map[string]any
+	if _, err := toml.Decode(text, &tree); err != nil {
+		p := problem{what: err.Error()}
+		if e := (toml.ParseError{}); errors.As(err, &e) {
+			p = syntax(text, at, e)
+		}
+		return nil, &Errors{File: file, all: []problem{p}}
+	}
+	return &table{report: &report{file: file, lines: at}, values: tree}, nil
+}
+
+// mostTOML is the largest scenario, study or profile: reading takes a second for some MB.
+const mostTOML = 16 << 20

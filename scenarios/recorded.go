@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,19 +15,26 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// recorded is a case.json: a small cluster and jobs with given task times. Their
-// outcome under the real JobTracker is recorded next to it. Times are in
-// milliseconds from the start of the JobTracker.
+// recorded is a case.json: a small cluster and jobs with given times. Their outcome
+// under a real JobTracker or ResourceManager is recorded next to it. Times are in
+// milliseconds from its start.
 type recorded struct {
 	Name   string `json:"name"`
 	About  string `json:"about"`
 	Hadoop string `json:"hadoop"`
 
 	Cluster struct {
-		caseMachines
-		Trackers    int            `json:"trackers"`
-		MapSlots    oneOrEach[int] `json:"map_slots"`
-		ReduceSlots oneOrEach[int] `json:"reduce_slots"`
+		Trackers    int              `json:"trackers"`
+		Nodes       int              `json:"nodes"` // on YARN
+		MapSlots    oneOrEach[int]   `json:"map_slots"`
+		ReduceSlots oneOrEach[int]   `json:"reduce_slots"`
+		Memory      oneOrEach[int64] `json:"memory_mb"`
+		VCores      oneOrEach[int64] `json:"vcores"`
+		Racks       int              `json:"racks"`
+		RackOf      []int            `json:"rack_of"`
+		Slowness    []float64        `json:"slowness"`
+		Dies        map[string]int64 `json:"dies_ms"`
+		FailAfter   perTracker       `json:"fail_after_ms"`
 	} `json:"cluster"`
 
 	Scheduler struct {
@@ -36,6 +44,8 @@ type recorded struct {
 		Users       map[string]map[string]any `json:"users"`
 		Allocations map[string]any            `json:"allocations"`
 		Queues      map[string]map[string]any `json:"queues"`
+		Capacity    map[string]any            `json:"capacity"` // on YARN
+		Fair        map[string]any            `json:"fair"`
 	} `json:"scheduler"`
 
 	Costs struct {
@@ -44,24 +54,129 @@ type recorded struct {
 		Cleanup     int64 `json:"cleanup_ms"`
 		Commit      int64 `json:"commit_ms"`
 		TaskCleanup int64 `json:"task_cleanup_ms"`
+		AMLaunch    int64 `json:"am_launch_ms"` // on YARN
+		JobCommit   int64 `json:"job_commit_ms"`
+		Exit        int64 `json:"exit_ms"`
+		AMExit      int64 `json:"am_exit_ms"`
+		Kill        int64 `json:"kill_ms"`
+		TaskAbort   int64 `json:"task_abort_ms"`
 	} `json:"costs"`
 
 	Limit int64     `json:"limit_ms"`
 	Runs  [][]int64 `json:"runs"`
+	Jobs  []caseJob `json:"jobs"`
+	Apps  []caseJob `json:"apps"` // scripted applications
+}
 
-	Jobs []struct {
-		Name        string         `json:"name"`
-		User        string         `json:"user"`
-		Pool        string         `json:"pool"`
-		Queue       string         `json:"queue"`
-		Priority    string         `json:"priority"`
-		Submit      int64          `json:"submit_ms"`
-		Speculative speculative    `json:"speculative"`
-		Slowstart   *float64       `json:"slowstart"`
-		Properties  map[string]any `json:"properties"`
-		Maps        caseMaps       `json:"maps"`
-		Reduces     caseReduces    `json:"reduces"`
-	} `json:"jobs"`
+// caseJob is a job or a scripted application.
+type caseJob struct {
+	Name        string         `json:"name"`
+	User        string         `json:"user"`
+	Pool        string         `json:"pool"`
+	Queue       string         `json:"queue"`
+	Priority    any            `json:"priority"` // a word, or a number on YARN
+	Submit      int64          `json:"submit_ms"`
+	Speculative speculative    `json:"speculative"`
+	Slowstart   *float64       `json:"slowstart"`
+	Properties  map[string]any `json:"properties"`
+	AM          caseSize       `json:"am"`
+	Heartbeat   int64          `json:"heartbeat_ms"`
+	Maps        struct {
+		caseSize
+		Count      int                 `json:"count"`
+		Time       times               `json:"ms"`
+		Hosts      [][]string          `json:"hosts"`
+		RackFactor float64             `json:"rack_factor"`
+		OffFactor  float64             `json:"off_factor"`
+		Fail       map[string][]*int64 `json:"fail"`
+		Retry      times               `json:"retry_ms"`
+		Bytes      int64               `json:"bytes"`
+	} `json:"maps"`
+	Reduces struct {
+		caseSize
+		Count   int                 `json:"count"`
+		Shuffle times               `json:"shuffle_ms"`
+		Sort    times               `json:"sort_ms"`
+		Reduce  times               `json:"reduce_ms"`
+		Fail    map[string][]*int64 `json:"fail"`
+	} `json:"reduces"`
+	Tasks []struct {
+		caseSize
+		Count    int        `json:"count"`
+		Priority int        `json:"priority"`
+		Time     times      `json:"ms"`
+		Hosts    [][]string `json:"hosts"`
+	} `json:"tasks"`
+}
+
+// caseSize is the size of a container.
+type caseSize struct {
+	Memory int64 `json:"memory_mb"`
+	VCores int64 `json:"vcores"`
+}
+
+// oneOrEach is a number for all tasks or machines, or a list with one for each.
+type oneOrEach[T int | int64] []T
+
+func (v *oneOrEach[T]) UnmarshalJSON(b []byte) error {
+	var one T
+	if json.Unmarshal(b, &one) == nil {
+		*v = oneOrEach[T]{one}
+		return nil
+	}
+	var each []T
+	if err := json.Unmarshal(b, &each); err != nil {
+		return fmt.Errorf("got %.40s: want a whole number or a list of them", b)
+	}
+	*v = each
+	return nil
+}
+
+// of returns the value of a task or machine; 0 if none is given.
+func (v oneOrEach[T]) of(i int) T {
+	switch len(v) {
+	case 0:
+		return 0
+	case 1:
+		return v[0]
+	}
+	return v[i]
+}
+
+// times is a number of milliseconds or a list of them by task.
+type times = oneOrEach[int64]
+
+func durationsOf(t times) workload.Durations {
+	if len(t) < 2 {
+		return workload.Durations{All: millis(t.of(0))}
+	}
+	d := workload.Durations{Each: make([]time.Duration, len(t))}
+	for i, ms := range t {
+		d.Each[i] = millis(ms)
+	}
+	return d
+}
+
+func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// perTracker is a value by tracker: an object with tracker numbers, or a list.
+type perTracker map[string]int64
+
+func (p *perTracker) UnmarshalJSON(b []byte) error {
+	var list []*int64
+	if json.Unmarshal(b, &list) == nil {
+		*p = perTracker{}
+		for i, v := range list {
+			if v != nil {
+				(*p)[strconv.Itoa(i)] = *v
+			}
+		}
+		return nil
+	}
+	var m map[string]int64
+	err := json.Unmarshal(b, &m)
+	*p = m
+	return err
 }
 
 // speculative is true, false, "map" or "reduce".
@@ -93,62 +208,110 @@ func (f *File) recorded() (*Scenario, error) {
 		}
 		run = int(n)
 	}
-	if onYARN(f.data) {
-		return f.recordedYARN(run)
-	}
 	var r recorded
 	if err := json.Unmarshal(f.data, &r); err != nil {
 		return nil, jsonError(f.name, f.data, err)
 	}
-	if err := r.check(f, run); err != nil {
+	r.Name = cmp.Or(r.Name, f.slug)
+	release, err := model.FindRelease(r.Hadoop)
+	onYARN, master, ask := err == nil && release.YARN != nil && release.YARN.Recorded, "JobTracker", r.onSlots
+	if onYARN {
+		master, ask = "ResourceManager", r.inContainers
+	} else if err := r.check(f, run); err != nil {
 		return nil, err
 	}
-	if r.Name == "" {
-		r.Name = f.slug
-	}
-	q, err := r.question(run)
-	if err == nil {
-		err = servable(q)
-	}
+	q, err := ask(run)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
 	return &Scenario{
-		Name: slugOf(r.Name), Title: r.About, Source: "decisions of a real JobTracker, " + r.Hadoop, Attempts: "csv",
+		Name: slugOf(r.Name), Title: r.About, Source: "decisions of a real " + master + ", " + r.Hadoop, Attempts: "csv", Case: onYARN,
 		Inputs: []Input{{f.name, f.data}},
 		Runs:   []Run{{Question: *q}},
 	}, nil
 }
 
-func (r *recorded) question(run int) (*model.WhatIf, error) {
-	bad := func(what string, args ...any) (*model.WhatIf, error) { return nil, fmt.Errorf(what, args...) }
+// question returns what is common to both masters: all but the scheduler and the jobs.
+func (r *recorded) question(run, nodes int) *model.WhatIf {
 	c := &r.Cluster
-	if _, err := model.FindRelease(r.Hadoop); err != nil {
-		return nil, err
-	}
-	q := model.WhatIf{
-		Name:     r.Name,
-		Fidelity: model.Replay,
-		Seed:     1,
-		Until:    millis(r.Limit),
+	q := &model.WhatIf{
+		Name: r.Name, Fidelity: model.Replay, Seed: 1, Until: millis(r.Limit),
 		Cluster: model.Cluster{
-			Hadoop:    r.Hadoop,
-			FromStart: true,
-			Grain:     time.Millisecond,
+			Hadoop: r.Hadoop, FromStart: true, Grain: time.Millisecond,
 			Costs: model.Costs{
 				Launch: millis(r.Costs.Launch), Setup: millis(r.Costs.Setup), Cleanup: millis(r.Costs.Cleanup),
 				TaskCleanup: millis(r.Costs.TaskCleanup), Commit: millis(r.Costs.Commit),
 			},
-			Conf: confOf(r.Scheduler.Properties),
 		},
 	}
-	q.Cluster.Racks = c.racks()
-	for i := range c.Trackers {
-		n := c.node(i)
-		n.MapSlots, n.ReduceSlots = c.MapSlots.of(i), c.ReduceSlots.of(i)
+	for rack := range max(1, c.Racks) {
+		q.Cluster.Racks = append(q.Cluster.Racks, fmt.Sprintf("/rack%d", rack))
+	}
+	for i := range nodes {
+		n := model.Node{
+			Name: fmt.Sprintf("c%03d", i), Slowness: 1, MapSlots: c.MapSlots.of(i), ReduceSlots: c.ReduceSlots.of(i),
+			Resource: model.Resource{MemoryMiB: c.Memory.of(i), VCores: c.VCores.of(i)},
+			Dies:     millis(c.Dies[strconv.Itoa(i)]), FailAfter: millis(c.FailAfter[strconv.Itoa(i)]),
+		}
+		if i < len(c.RackOf) {
+			n.Rack = c.RackOf[i]
+		}
+		if i < len(c.Slowness) {
+			n.Slowness = c.Slowness[i]
+		}
 		q.Cluster.Nodes = append(q.Cluster.Nodes, n)
 		q.Cluster.Phases = append(q.Cluster.Phases, millis(r.Runs[run-1][i]))
 	}
+	return q
+}
+
+// tasks returns the maps and reduces of a job.
+func (j *caseJob) tasks() (m workload.MapTasks, r workload.ReduceTasks, err error) {
+	m = workload.MapTasks{
+		Count: j.Maps.Count, Time: durationsOf(j.Maps.Time), RackFactor: j.Maps.RackFactor, OffFactor: j.Maps.OffFactor,
+		Splits: make([]workload.Split, j.Maps.Count),
+	}
+	for i := range min(len(j.Maps.Hosts), m.Count) {
+		m.Splits[i].Hosts = j.Maps.Hosts[i]
+	}
+	if m.Ends, err = failures(j.Maps.Fail, m.Count); err != nil {
+		return m, r, err
+	}
+	r = workload.ReduceTasks{Count: j.Reduces.Count, Shuffle: durationsOf(j.Reduces.Shuffle), Sort: durationsOf(j.Reduces.Sort), Time: durationsOf(j.Reduces.Reduce)}
+	r.Ends, err = failures(j.Reduces.Fail, r.Count)
+	return m, r, err
+}
+
+// failures returns how attempts end: after a number of milliseconds by a failure, or,
+// for null, as they should.
+func failures(in map[string][]*int64, tasks int) (map[int][]workload.AttemptEnd, error) {
+	if len(in) == 0 {
+		return nil, nil
+	}
+	out := make(map[int][]workload.AttemptEnd, len(in))
+	for _, key := range slices.Sorted(maps.Keys(in)) {
+		task, err := strconv.Atoi(key)
+		if err != nil || task < 0 || task >= tasks {
+			return nil, fmt.Errorf("fail: task %q, want one from 0 to %d", key, tasks-1)
+		}
+		for _, ms := range in[key] {
+			var end workload.AttemptEnd
+			if ms != nil {
+				end = workload.AttemptEnd{State: workload.Failed, After: millis(*ms)}
+			}
+			out[task] = append(out[task], end)
+		}
+	}
+	return out, nil
+}
+
+// onSlots returns the question to a JobTracker.
+func (r *recorded) onSlots(run int) (*model.WhatIf, error) {
+	if _, err := model.FindRelease(r.Hadoop); err != nil {
+		return nil, err
+	}
+	q := r.question(run, r.Cluster.Trackers)
+	q.Cluster.Conf = confOf(r.Scheduler.Properties)
 	var err error
 	if q.Scheduler, err = r.policy(); err != nil {
 		return nil, err
@@ -156,15 +319,15 @@ func (r *recorded) question(run int) (*model.WhatIf, error) {
 	for i := range r.Jobs {
 		job, err := r.job(i)
 		if err != nil {
-			return bad("jobs[%d]: %w", i, err)
+			return nil, fmt.Errorf("jobs[%d]: %w", i, err)
 		}
 		q.Jobs = append(q.Jobs, job)
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return int((a.Submit - b.Submit) / time.Millisecond) })
-	if what := beyond(&q); what != "" {
+	if what := beyond(q); what != "" {
 		return nil, errors.New(what)
 	}
-	return &q, nil
+	return q, servable(q)
 }
 
 func confOf(properties map[string]any) workload.Conf {
@@ -173,15 +336,6 @@ func confOf(properties map[string]any) workload.Conf {
 		conf.Set(key, textOf(properties[key]))
 	}
 	return conf
-}
-
-// textOf returns a JSON value as the text that Hadoop's configuration would
-// hold.
-func textOf(v any) string {
-	if f, ok := v.(float64); ok {
-		return strconv.FormatFloat(f, 'f', -1, 64)
-	}
-	return fmt.Sprint(v)
 }
 
 // policy converts the scheduler section. Pools and queues keep the element
@@ -280,17 +434,15 @@ func (r *recorded) job(i int) (workload.Job, error) {
 		ID: in.Name, Name: in.Name, User: in.User, Pool: in.Pool, Queue: in.Queue,
 		Submit: millis(in.Submit), Conf: conf,
 	}
-	if in.Priority != "" {
-		p, ok := workload.ParsePriority(in.Priority)
+	if in.Priority != nil && in.Priority != "" {
+		p, ok := workload.ParsePriority(textOf(in.Priority))
 		if !ok {
-			return job, fmt.Errorf("priority = %q: want VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW", in.Priority)
+			return job, fmt.Errorf("priority = %q: want VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW", textOf(in.Priority))
 		}
 		job.Priority = p
 	}
 	var err error
-	if job.Maps, err = in.Maps.tasks(); err == nil {
-		job.Reduces, err = in.Reduces.tasks()
-	}
+	job.Maps, job.Reduces, err = in.tasks()
 	return job, err
 }
 

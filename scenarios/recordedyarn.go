@@ -2,9 +2,9 @@ package scenarios
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -12,117 +12,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// recordedYARN is the case.json of a recorded ResourceManager: a small cluster and
-// jobs or applications with given times, in milliseconds from its start.
-type recordedYARN struct {
-	Name   string `json:"name"`
-	About  string `json:"about"`
-	Hadoop string `json:"hadoop"`
-
-	Cluster struct {
-		caseMachines
-		Nodes  int              `json:"nodes"`
-		Memory oneOrEach[int64] `json:"memory_mb"`
-		VCores oneOrEach[int64] `json:"vcores"`
-	} `json:"cluster"`
-
-	Scheduler struct {
-		Type       string         `json:"type"`
-		Properties map[string]any `json:"properties"`
-		Capacity   map[string]any `json:"capacity"`
-		Fair       map[string]any `json:"fair"`
-	} `json:"scheduler"`
-
-	Costs struct {
-		AMLaunch  int64 `json:"am_launch_ms"`
-		Launch    int64 `json:"launch_ms"`
-		Setup     int64 `json:"setup_ms"`
-		Commit    int64 `json:"commit_ms"`
-		JobCommit int64 `json:"job_commit_ms"`
-		Exit      int64 `json:"exit_ms"`
-		AMExit    int64 `json:"am_exit_ms"`
-		Kill      int64 `json:"kill_ms"`
-		TaskAbort int64 `json:"task_abort_ms"`
-	} `json:"costs"`
-
-	Limit int64      `json:"limit_ms"`
-	Runs  [][]int64  `json:"runs"`
-	Jobs  []yarnWork `json:"jobs"`
-	Apps  []yarnWork `json:"apps"`
-}
-
-// yarnSize is the size of a container.
-type yarnSize struct {
-	Memory int64 `json:"memory_mb"`
-	VCores int64 `json:"vcores"`
-}
-
-// yarnWork is a job or a scripted application.
-type yarnWork struct {
-	Name       string         `json:"name"`
-	Queue      string         `json:"queue"`
-	User       string         `json:"user"`
-	Submit     int64          `json:"submit_ms"`
-	Priority   int            `json:"priority"`
-	AM         yarnSize       `json:"am"`
-	Heartbeat  int64          `json:"heartbeat_ms"`
-	Properties map[string]any `json:"properties"`
-	Maps       struct {
-		yarnSize
-		caseMaps
-		Retry times `json:"retry_ms"`
-		Bytes int64 `json:"bytes"`
-	} `json:"maps"`
-	Reduces struct {
-		yarnSize
-		caseReduces
-	} `json:"reduces"`
-	Tasks []struct {
-		yarnSize
-		Count    int        `json:"count"`
-		Priority int        `json:"priority"`
-		Time     times      `json:"ms"`
-		Hosts    [][]string `json:"hosts"`
-	} `json:"tasks"`
-}
-
-// OnYARN reports whether the scenario asks about containers instead of slots.
-func (s *Scenario) OnYARN() bool { return len(s.Runs) > 0 && s.Runs[0].Question.YARN != nil }
-
-// onYARN reports whether a recorded case is one of a ResourceManager.
-func onYARN(data []byte) bool {
-	var head struct {
-		Hadoop string `json:"hadoop"`
-	}
-	if json.Unmarshal(data, &head) != nil {
-		return false
-	}
-	r, err := model.FindRelease(head.Hadoop)
-	return err == nil && r.YARN != nil && r.YARN.Recorded
-}
-
-// recordedYARN reads such a case.
-func (f *File) recordedYARN(run int) (*Scenario, error) {
-	var r recordedYARN
-	if err := json.Unmarshal(f.data, &r); err != nil {
-		return nil, jsonError(f.name, f.data, err)
-	}
-	if r.Name == "" {
-		r.Name = f.slug
-	}
-	q, err := r.question(run)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.name, err)
-	}
-	return &Scenario{
-		Name: slugOf(r.Name), Title: r.About, Source: "decisions of a real ResourceManager, " + r.Hadoop, Attempts: "csv", Case: true,
-		Inputs: []Input{{f.name, f.data}},
-		Runs:   []Run{{Question: *q}},
-	}, nil
-}
-
-// check refuses what the case cannot mean.
-func (r *recordedYARN) check(run int) error {
+// checkYARN refuses what a case of a ResourceManager cannot mean.
+func (r *recorded) checkYARN(run int) error {
 	c := &r.Cluster
 	if c.Nodes < 1 {
 		return fmt.Errorf("cluster.nodes: got %d: want 1 or more", c.Nodes)
@@ -160,7 +51,7 @@ func ofNodes(name string, n, nodes int) error {
 	return fmt.Errorf("cluster.%s: got %d values: want one, or one for each of %d nodes", name, n, nodes)
 }
 
-func (w *yarnWork) check() error {
+func (w *caseJob) check() error {
 	listed := func(what string, n, want int) error {
 		if n == 1 || n == want || n == 0 && want == 0 {
 			return nil
@@ -175,6 +66,9 @@ func (w *yarnWork) check() error {
 			return err
 		}
 	}
+	if n, whole := w.Priority.(float64); w.Priority != nil && (!whole || n != math.Trunc(n)) {
+		return fmt.Errorf("priority: got %v: want a whole number", w.Priority)
+	}
 	for g := range w.Tasks {
 		t := &w.Tasks[g]
 		if err := listed(fmt.Sprintf("tasks[%d].ms", g), len(t.Time), t.Count); err != nil {
@@ -187,31 +81,18 @@ func (w *yarnWork) check() error {
 	return nil
 }
 
-func (r *recordedYARN) question(run int) (*model.WhatIf, error) {
-	if err := r.check(run); err != nil {
+// inContainers returns the question to a ResourceManager.
+func (r *recorded) inContainers(run int) (*model.WhatIf, error) {
+	if err := r.checkYARN(run); err != nil {
 		return nil, err
 	}
-	c := &r.Cluster
-	q := &model.WhatIf{
-		Name: r.Name, Fidelity: model.Replay, Seed: 1, Until: millis(r.Limit),
-		Cluster: model.Cluster{
-			Hadoop: r.Hadoop, FromStart: true, Grain: millis(1),
-			Costs: model.Costs{Launch: millis(r.Costs.Launch), Setup: millis(r.Costs.Setup), Commit: millis(r.Costs.Commit)},
+	q := r.question(run, r.Cluster.Nodes)
+	q.YARN = &model.YARN{
+		Policy: r.Scheduler.Type, Properties: make(map[string]string), Flat: true,
+		Costs: model.YARNCosts{
+			AMLaunch: millis(r.Costs.AMLaunch), AMExit: millis(r.Costs.AMExit), Exit: millis(r.Costs.Exit),
+			Kill: millis(r.Costs.Kill), JobCommit: millis(r.Costs.JobCommit), TaskAbort: millis(r.Costs.TaskAbort),
 		},
-		YARN: &model.YARN{
-			Policy: r.Scheduler.Type, Properties: make(map[string]string), Flat: true,
-			Costs: model.YARNCosts{
-				AMLaunch: millis(r.Costs.AMLaunch), AMExit: millis(r.Costs.AMExit), Exit: millis(r.Costs.Exit),
-				Kill: millis(r.Costs.Kill), JobCommit: millis(r.Costs.JobCommit), TaskAbort: millis(r.Costs.TaskAbort),
-			},
-		},
-	}
-	q.Cluster.Racks = c.racks()
-	for i := range c.Nodes {
-		n := c.node(i)
-		n.Resource = model.Resource{MemoryMiB: c.Memory.of(i), VCores: c.VCores.of(i)}
-		q.Cluster.Nodes = append(q.Cluster.Nodes, n)
-		q.Cluster.Phases = append(q.Cluster.Phases, millis(r.Runs[run-1][i]))
 	}
 	r.scheduler(q.YARN)
 	for i := range r.Jobs {
@@ -228,7 +109,7 @@ func (r *recordedYARN) question(run int) (*model.WhatIf, error) {
 }
 
 // scheduler reads the properties and the queues.
-func (r *recordedYARN) scheduler(y *model.YARN) {
+func (r *recorded) scheduler(y *model.YARN) {
 	maps.Copy(y.Properties, settingsOf(r.Scheduler.Properties))
 	if y.Policy == "fair" {
 		y.Allocations = &model.Allocations{Settings: settingsOf(r.Scheduler.Fair), Queues: queuesOf(r.Scheduler.Fair["queues"])}
@@ -263,7 +144,7 @@ func queuesOf(v any) []model.AllocationQueue {
 }
 
 // conf holds the settings of a job, and the sizes of its containers under Hadoop's names.
-func (w *yarnWork) conf() workload.Conf {
+func (w *caseJob) conf() workload.Conf {
 	var conf workload.Conf
 	conf.Set("mapreduce.map.speculative", "false")
 	conf.Set("mapreduce.reduce.speculative", "false")
@@ -282,29 +163,25 @@ func (w *yarnWork) conf() workload.Conf {
 	whole("mapreduce.map.cpu.vcores", w.Maps.VCores)
 	whole("mapreduce.reduce.memory.mb", w.Reduces.Memory)
 	whole("mapreduce.reduce.cpu.vcores", w.Reduces.VCores)
-	whole("mapreduce.job.priority", int64(w.Priority))
+	priority, _ := w.Priority.(float64)
+	whole("mapreduce.job.priority", int64(priority))
 	whole("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", w.Heartbeat)
 	return conf
 }
 
-func (w *yarnWork) common() workload.Job {
+func (w *caseJob) common() workload.Job {
 	return workload.Job{ID: w.Name, Name: w.Name, User: w.User, Queue: w.Queue, Submit: millis(w.Submit), Conf: w.conf()}
 }
 
-func (w *yarnWork) job() (workload.Job, error) {
-	job := w.common()
-	m := &w.Maps
+func (w *caseJob) job() (job workload.Job, err error) {
 	const usualSplit = 128 << 20
-	var err error
-	if job.Maps, err = m.tasks(); err != nil {
-		return job, err
-	}
-	job.Maps.Retry, job.Maps.InputBytes = durationsOf(m.Retry), cmp.Or(m.Bytes, usualSplit)*int64(m.Count)
-	job.Reduces, err = w.Reduces.tasks()
+	job = w.common()
+	job.Maps, job.Reduces, err = w.tasks()
+	job.Maps.Retry, job.Maps.InputBytes = durationsOf(w.Maps.Retry), cmp.Or(w.Maps.Bytes, usualSplit)*int64(w.Maps.Count)
 	return job, err
 }
 
-func (w *yarnWork) application() workload.Job {
+func (w *caseJob) application() workload.Job {
 	job := w.common()
 	for i := range w.Tasks {
 		t := &w.Tasks[i]

@@ -97,16 +97,11 @@ func InferRelease(h *workload.History) (release, knownBy string) {
 // the stored map output. It is empty if there are no counters.
 func generation(h *workload.History) string {
 	counters := false
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			for n := range h.Jobs[i].Tasks[k].Attempts {
-				a := &h.Jobs[i].Tasks[k].Attempts[n]
-				if max(a.CPUMillis, a.MaterializedBytes) > 0 {
-					return "1.0.4"
-				}
-				counters = counters || max(a.InRecords, a.OutRecords, a.HDFSReadBytes) > 0
-			}
+	for _, a := range h.Each() {
+		if max(a.CPUMillis, a.MaterializedBytes) > 0 {
+			return "1.0.4"
 		}
+		counters = counters || max(a.InRecords, a.OutRecords, a.HDFSReadBytes) > 0
 	}
 	if !counters {
 		return ""
@@ -127,15 +122,9 @@ type gaps struct{ slow, beside, quick int }
 
 func startGaps(h *workload.History) (g gaps) {
 	starts := map[string][]time.Duration{}
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			t := &h.Jobs[i].Tasks[k]
-			for n := range t.Attempts {
-				a := &t.Attempts[n]
-				if a.Node != "" && workload.Known(a.Start) && (t.Kind == workload.Map || t.Kind == workload.Reduce) {
-					starts[a.Node] = append(starts[a.Node], a.Start)
-				}
-			}
+	for t, a := range h.Each() {
+		if a.Node != "" && workload.Known(a.Start) && (t.Kind == workload.Map || t.Kind == workload.Reduce) {
+			starts[a.Node] = append(starts[a.Node], a.Start)
 		}
 	}
 	beside := 0

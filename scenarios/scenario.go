@@ -3,7 +3,12 @@
 package scenarios
 
 import (
+	"io/fs"
+	"maps"
+	"regexp"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -79,3 +84,84 @@ type Input struct {
 	Name string
 	Data []byte // nil for a file that can be read again under its name
 }
+
+// OnYARN reports whether the scenario asks about containers instead of slots.
+func (s *Scenario) OnYARN() bool { return len(s.Runs) > 0 && s.Runs[0].Question.YARN != nil }
+
+// File is the text of a scenario with the settings applied to it. It makes
+// questions for any seed.
+type File struct {
+	name   string // as the user gave it
+	slug   string // name of the scenario unless it sets one
+	data   []byte
+	files  fs.FS  // file system of a shipped scenario; nil: the machine's
+	folder string // base of the scenario's paths
+	set    []setting
+	fork   *fork // nil: one run of each variation
+	traces map[string]*openedTrace
+	parsed *parsed // data, shared by copies with more settings
+
+	reading    Reading
+	history    bool              // the file is a history, which the scenario replays
+	onlyQueues bool              // the scenario is the file of a scheduler, without jobs
+	stated     map[string]stated // by key, what is known of a history besides its tables
+}
+
+// parsed is the text of a scenario, parsed once. Readers do not change its values.
+type parsed struct {
+	once  sync.Once
+	whole *table
+	err   error
+}
+
+// table returns the values with lines and problems of its own.
+func (p *parsed) table(data []byte, name string) (*table, error) {
+	p.once.Do(func() { p.whole, p.err = parse(data, name) })
+	if p.err != nil {
+		return nil, p.err
+	}
+	return &table{report: &report{file: name, lines: maps.Clone(p.whole.lines)}, values: p.whole.values}, nil
+}
+
+// Reading says how the histories of a scenario are read. The zero value detects
+// the format and takes every job.
+type Reading struct {
+	Format   string   // instead of what the content looks like
+	Topology string   // file with the machines, read beside the histories
+	Jobs     []string // patterns of ids or names of the jobs to take
+	Workload string   // history or scenario with the jobs for the file of a scheduler of YARN
+
+	Anonymise bool // give users, jobs, queues, pools, paths and machines new names
+}
+
+var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+func slugOf(s string) string {
+	return cut(strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-"), 64)
+}
+
+func cut(s string, n int) string {
+	if s == "" {
+		return "scenario"
+	}
+	return s[:min(len(s), n)]
+}
+
+// fork runs a scenario twice: as it is, and with settings that change at a given
+// time.
+type fork struct {
+	name     string // of the run with the change
+	settings []setting
+}
+
+// trace is the content of a scenario's trace files. It is read once for all
+// questions.
+type openedTrace struct {
+	history *workload.History
+	inputs  []Input
+	onYARN  bool // a format that records containers
+	err     error
+}
+
+// stated is a value of a key, and why.
+type stated struct{ value, why string }

@@ -33,8 +33,7 @@ func (t schedulerTable) readScheduler(c *model.Cluster) model.Scheduler {
 	s.Name = t.oneOf("name", t.policyOf(c), scheduler.Names()...)
 	for _, e := range elements {
 		switch {
-		case !t.has(e.key):
-			t.ask(e.key)
+		case !t.given(e.key):
 		case e.isTime:
 			s.Conf = with(s.Conf, e.element, textOf(t.duration(e.key, 0).Seconds()))
 		default:
@@ -206,14 +205,14 @@ func (t schedulerTable) readPool() model.Pool {
 		MaxReduces:     t.optional("max_reduces"),
 		MaxRunningJobs: t.optional("max_running_jobs"),
 	}
-	if t.has("mode") {
+	if t.given("mode") {
 		p.Mode = t.oneOf("mode", "fair", "fair", "fifo")
 	}
-	if t.has("min_share_timeout") {
+	if t.given("min_share_timeout") {
 		d := t.duration("min_share_timeout", 0)
 		p.MinShareTimeout = &d
 	}
-	t.asked = append(t.asked, "mode", "min_share_timeout")
+
 	t.done()
 	return p
 }
@@ -244,4 +243,10 @@ func (t schedulerTable) readQueue() model.Queue {
 	}
 	t.done()
 	return q
+}
+
+// isAny reports whether one of the schedulers of a run has a name that begins with
+// a word.
+func isAny(q *model.WhatIf, word string) bool {
+	return slices.ContainsFunc(q.Schedulers(), func(s model.Scheduler) bool { return strings.HasPrefix(s.Name, word) })
 }

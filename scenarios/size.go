@@ -46,13 +46,12 @@ const (
 // readSize reads the keys of a study that are about sizing. It returns nil
 // if the study has no goal.
 func readSize(t *table) *SizeFile {
-	if !t.has("goal") {
+	if !t.given("goal") {
 		for _, key := range []string{"confidence", "lowest", "most_nodes", "node"} {
-			if t.ask(key); t.has(key) {
+			if t.given(key) {
 				t.failf(key, "has no effect without a [[goal]]: want one")
 			}
 		}
-		t.ask("goal")
 		return nil
 	}
 	s := &SizeFile{
@@ -104,10 +103,8 @@ func readGoal(t *table) model.Goal {
 		Finish: t.duration("finish", 0), Response: t.duration("response", 0),
 		Percentile: t.number("percentile", 100, math.SmallestNonzeroFloat64, 100),
 	}
-	if t.has("deadlines") {
+	if t.given("deadlines") {
 		g.Deadlines = t.fraction("deadlines", 1, `"99 %", "100 %" or 0.99`)
-	} else {
-		t.ask("deadlines")
 	}
 	kinds := 0
 	for _, set := range []bool{g.Finish > 0, g.Response > 0, g.Deadlines > 0} {
@@ -137,14 +134,8 @@ func asPercent(v any) (float64, bool) {
 
 // fraction reads a fraction above 0 and at most 1.
 func (t *table) fraction(key string, def float64, form string) float64 {
-	v, ok := t.ask(key)
-	if !ok {
-		return def
-	}
-	f, ok := asPercent(v)
-	if !ok || !(f > 0 && f <= 1) {
-		t.want(key, v, "a fraction above 0 and at most 1, such as "+form)
-		return def
-	}
-	return f
+	return read(t, key, def, Key{}, "a fraction above 0 and at most 1, such as "+form, func(v any) (float64, bool) {
+		f, ok := asPercent(v)
+		return f, ok && f > 0 && f <= 1
+	})
 }

@@ -17,15 +17,6 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// trace is the content of a scenario's trace files. It is read once for all
-// questions.
-type openedTrace struct {
-	history *workload.History
-	inputs  []Input
-	onYARN  bool // a format that records containers
-	err     error
-}
-
 // load is the part of a workload that comes from traces.
 type load struct {
 	table    *table
@@ -99,19 +90,11 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 			}
 		}
 	} else {
-		for _, key := range []string{"profile", "profiles", "alternatives", "reduces", "block_size"} {
-			if t.has(key) {
-				t.idleAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
-			}
-		}
+		t.idleAtFidelity(m.fidelity, "profile", "profiles", "alternatives", "reduces", "block_size")
 	}
 	t.done()
 	if len(paths) == 0 {
-		for _, key := range []string{"format", "job", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay", "users"} {
-			if t.has(key) {
-				t.warnAt(t.line(key), "%s has no effect: there is no trace", join(t.path, key))
-			}
-		}
+		t.idle("there is no trace", "format", "job", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay", "users")
 		if len(f.reading.Jobs) > 0 {
 			t.warn("--job %s has no effect on this scenario: it has no trace from which to choose jobs", strings.Join(f.reading.Jobs, ", "))
 		}
@@ -156,7 +139,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		return l
 	}
 	if given && len(h.Swim) == 0 {
-		t.warnAt(t.line("rates"), "%s has no effect: the trace records times", join(t.path, "rates"))
+		t.idle("the trace records times", "rates")
 	}
 	l.changes(f)
 	// What a cluster decided is simulated again if it is another one.
@@ -308,40 +291,6 @@ func (l *load) oneCluster(h *workload.History, r *Reading) error {
 	return nil
 }
 
-// ClusterPatterns returns patterns for --job that match the ids of all jobs of one
-// of the clusters of a history and of no other: what its ids begin with, or else
-// what the ids of each of its JobTrackers begin with.
-func ClusterPatterns(c, h *workload.History) []string {
-	prefix := c.Jobs[0].ID
-	for i := range c.Jobs {
-		for !strings.HasPrefix(c.Jobs[i].ID, prefix) {
-			prefix = prefix[:len(prefix)-1]
-		}
-	}
-	if prefix == c.Jobs[0].ID {
-		return []string{prefix}
-	}
-	if strings.Count(prefix, "_") == strings.Count(c.Jobs[0].ID, "_") { // all but the number of the job
-		prefix = prefix[:strings.LastIndexByte(prefix, '_')+1]
-	}
-	all := 0
-	for i := range h.Jobs {
-		if strings.HasPrefix(h.Jobs[i].ID, prefix) {
-			all++
-		}
-	}
-	if all == len(c.Jobs) {
-		return []string{prefix + "*"}
-	}
-	var patterns []string
-	for i := range c.Jobs {
-		id := c.Jobs[i].ID
-		patterns = append(patterns, id[:strings.LastIndexByte(id, '_')+1]+"*")
-	}
-	slices.Sort(patterns)
-	return slices.Compact(patterns)
-}
-
 // leaveOutStill leaves out the hosts of a trace that stood still.
 func (t *table) leaveOutStill(h *workload.History) {
 	without, names := h.WithoutStill()
@@ -360,14 +309,6 @@ func lastSubmit(h *workload.History) (last time.Duration) {
 		last = max(last, h.Swim[i].Submit)
 	}
 	return last
-}
-
-// plain removes the name of the system call from an error.
-func plain(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return fmt.Errorf("%s: %w", p.Path, p.Err)
-	}
-	return err
 }
 
 // some warns about the first losses of a list and counts the others. Those that
@@ -513,12 +454,10 @@ func (t *table) readShape(seed workload.Seed) workload.Shaping {
 	s.ScaleJobs = t.number("scale_jobs", 1, 0, anyNumber)
 	s.ScaleTime = t.number("scale_time", 1, 0, anyNumber)
 	s.ScaleBytes = t.number("scale_bytes", 1, 0, anyNumber)
-	if t.has("fold") {
+	if t.given("fold") {
 		fold := t.inner("fold")
 		s.Fold = &workload.Folding{Cycle: fold.duration("cycle", 0), Length: fold.duration("length", 0), Concentration: fold.number("concentration", 1, 0, anyNumber)}
 		fold.done()
-	} else {
-		t.ask("fold")
 	}
 	return s
 }
@@ -727,49 +666,26 @@ func (l *load) swimJobs(nodes int) []workload.Job {
 // tasks and of the start of a JVM. Their times include the launch, unless
 // launch gives it. Costs that are not recorded are unknown or 0.
 func (l *load) fixed(launch time.Duration) (setup, cleanup, startup time.Duration) {
-	var sum, n [3]time.Duration
-	each := func(f func(kind workload.Kind, whole, start time.Duration)) {
-		for i := range l.history.Jobs {
-			tasks := l.history.Jobs[i].Tasks
-			for k := range tasks {
-				if w := tasks[k].Winner(); w != nil && workload.Known(w.Start) && workload.Known(w.Finish) {
-					f(tasks[k].Kind, w.Duration(), w.Phases[workload.PhaseStartup])
-				}
+	timed := func(w *workload.HistoryAttempt) bool { return workload.Known(w.Start) && workload.Known(w.Finish) }
+	startup = l.history.Mean(func(_ *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
+		if !timed(w) {
+			return workload.UnknownTime
+		}
+		return w.Phases[workload.PhaseStartup]
+	}, 0)
+	ofKind := func(kind workload.Kind) time.Duration {
+		return l.history.Mean(func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
+			start := w.Phases[workload.PhaseStartup]
+			if !workload.Known(start) {
+				start = cmp.Or(launch, startup)
 			}
-		}
+			if t.Kind != kind || !timed(w) {
+				return workload.UnknownTime
+			}
+			return max(0, w.Duration()-start)
+		}, workload.UnknownTime)
 	}
-	note := func(which int, d time.Duration) {
-		sum[which] += d
-		n[which]++
-	}
-	each(func(_ workload.Kind, _, start time.Duration) {
-		if workload.Known(start) {
-			note(2, start)
-		}
-	})
-	startup = sum[2] / max(1, n[2])
-	if launch == 0 {
-		launch = startup
-	}
-	each(func(kind workload.Kind, whole, start time.Duration) {
-		if !workload.Known(start) {
-			start = launch
-		}
-		switch kind {
-		case workload.Setup:
-			note(0, max(0, whole-start))
-		case workload.Cleanup:
-			note(1, max(0, whole-start))
-		}
-	})
-	setup, cleanup = workload.UnknownTime, workload.UnknownTime
-	if n[0] > 0 {
-		setup = sum[0] / n[0]
-	}
-	if n[1] > 0 {
-		cleanup = sum[1] / n[1]
-	}
-	return setup, cleanup, startup
+	return ofKind(workload.Setup), ofKind(workload.Cleanup), startup
 }
 
 // recorded reports whether the trace records the times of tasks.
@@ -781,12 +697,4 @@ func (l *load) common() workload.Conf {
 		return workload.Conf{}
 	}
 	return l.history.Common()
-}
-
-// tasks counts the tasks that a question simulates.
-func tasks(jobs []workload.Job) (n int) {
-	for i := range jobs {
-		n += jobs[i].Maps.Count + jobs[i].Reduces.Count
-	}
-	return n
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -107,44 +105,6 @@ func (x *yarnTable) readFile(key, name string, site bool) {
 func isQueues(name string) bool {
 	data, err := os.ReadFile(name)
 	return err == nil && (isAllocations(data) || strings.Contains(string(data), capacityKey))
-}
-
-// CheckQueues checks the file of a scheduler of YARN, with the files beside it, on a
-// cluster without jobs. It returns an empty description for other files.
-func CheckQueues(name string) (about string, warnings []string, err error) {
-	if !isQueues(name) {
-		return "", nil, nil
-	}
-	f := &File{name: name, slug: "queues", folder: ".", traces: make(map[string]*openedTrace), parsed: new(parsed), onlyQueues: true}
-	f.data = fmt.Appendf(nil, "[cluster]\nhadoop = %q\nnodes = 1\n[scheduler]\nfile = %s\n", usualYARN, workload.TOMLText(name))
-	s, err := f.Scenario(1)
-	if err != nil {
-		return "", nil, err
-	}
-	return "queues of a cluster on YARN", s.Warnings, nil
-}
-
-// openQueues opens the workload of a scheduler's file, on a cluster on YARN with this
-// scheduler unless the settings say otherwise.
-func openQueues(name string, r Reading, settings []string) (*File, error) {
-	if !isQueues(name) {
-		return nil, fmt.Errorf("--workload: got %s: want capacity-scheduler.xml or fair-scheduler.xml", name)
-	}
-	workload := r.Workload
-	r.Workload = ""
-	base, err := OpenReading(workload, r)
-	if err != nil {
-		return nil, fmt.Errorf("--workload: %w", err)
-	}
-	file := name
-	if base.files == nil && !filepath.IsAbs(name) {
-		if file, err = filepath.Rel(base.folder, name); err != nil {
-			return nil, err
-		}
-	}
-	return OpenReading(workload, r, append([]string{
-		"cluster.hadoop=" + usualYARN, "scheduler.file=" + strconv.Quote(file),
-	}, settings...)...)
 }
 
 // usualYARN is the release of a cluster on YARN that names none.
@@ -366,43 +326,11 @@ func (x *yarnTable) readCosts(cluster *table, common *model.Costs) {
 	c.JobCommit, c.TaskAbort = common.Cleanup, common.TaskCleanup
 }
 
-// readResource reads the memory and virtual cores of a node.
-func (t clusterTable) readResource(in *table, usual model.Resource) model.Resource {
-	const mib = 1 << 20
-	r := model.Resource{
-		MemoryMiB: in.size("memory", usual.MemoryMiB*mib) / mib,
-		VCores:    int64(in.integer("vcores", int(usual.VCores), 1, unlimited)),
-	}
-	if r.MemoryMiB < 1 {
-		in.want("memory", r.MemoryMiB, "at least 1 MiB")
-	}
-	return r
-}
-
-// resourceOf returns the memory and virtual cores that the configuration gives a node.
-func (t clusterTable) resourceOf(conf workload.Conf) model.Resource {
-	whole := func(key, property string) int64 {
-		n, err := conf.Whole(property)
-		if _, told := conf.Lookup(property); (err != nil || !told) && !t.has(key) && !t.eachGroup(key) {
-			t.assume("%s = %d (default of %s)", join(t.path, key), n, property)
-		}
-		return int64(n)
-	}
-	return model.Resource{
-		MemoryMiB: whole("memory", "yarn.nodemanager.resource.memory-mb"),
-		VCores:    whole("vcores", "yarn.nodemanager.resource.cpu-vcores"),
-	}
-}
-
-// noSlots refuses slots on YARN.
-func (t clusterTable) noSlots(in *table) {
-	for _, key := range []string{"map_slots", "reduce_slots", "shared_slots"} {
-		if in.has(key) {
-			if release := in.line("hadoop"); release < 0 && in.line(key) > 0 {
-				in.decisive = &problem{line: release, what: fmt.Sprintf("it has containers on YARN, and %s:%d states %s: want a scenario for YARN, such as yarn-am-limit, or a release with slots, such as 1.2.1", in.file, in.line(key), join(in.path, key))}
-			}
-			in.failf(key, "Hadoop on YARN has no slots: want memory and vcores")
-			in.ask(key)
-		}
-	}
+// placement decides in which queue of YARN a job runs: the mappings of the
+// CapacityScheduler (UserGroupMappingPlacementRule) or the rules of the FairScheduler
+// (QueuePlacementPolicy).
+type placement struct {
+	groups  map[string][]string // of each user, the primary one first
+	rules   *element            // queuePlacementPolicy
+	rulesOf string              // the file
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // ordered are the rooms whose files can be read one after the other.
-var ordered = []string{"../../results/...", "../../study/...", "../../model/...", "../../scheduler", "../../sim", "../../sim/engine", "../../sim/run", "../../sim/station", "../../sim/yarn"}
+var ordered = []string{"../../results/...", "../../study/...", "../../model/...", "../../scenarios", "../../scheduler", "../../sim", "../../sim/engine", "../../sim/run", "../../sim/station", "../../sim/yarn", "../../workload/..."}
 
 // No files of a room use each other in a circle: what a file uses stands in a file that
 // does not use it in turn. Methods do not count; they are found by their type.
