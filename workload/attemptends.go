@@ -126,10 +126,10 @@ func (j *HistoryJob) ended() AttemptEnd {
 
 // mostFailures returns the largest number of failed attempts of a task.
 func (j *HistoryJob) mostFailures(kind Kind) (most int) {
-	for i := range j.Tasks {
+	for t := range j.Of(kind) {
 		failed := 0
-		for k := range j.Tasks[i].Attempts {
-			if j.Tasks[i].Kind == kind && j.Tasks[i].Attempts[k].State == Failed {
+		for k := range t.Attempts {
+			if t.Attempts[k].State == Failed {
 				failed++
 			}
 		}

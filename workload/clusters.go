@@ -93,12 +93,7 @@ func (h *History) fromFirst() {
 		return
 	}
 	for i := range h.Jobs {
-		j := &h.Jobs[i]
-		j.Tasks = slices.Clone(j.Tasks)
-		for k := range j.Tasks {
-			j.Tasks[k].Attempts = slices.Clone(j.Tasks[k].Attempts)
-		}
-		j.Shift(-first)
+		h.Jobs[i] = h.Jobs[i].moved(-first)
 	}
 	if h.Epoch != Unknown {
 		h.Epoch += first.Milliseconds()

@@ -13,10 +13,11 @@ import (
 // Printable, and a first character for which a spreadsheet would take it as a
 // formula becomes \xHH.
 func Escape(name string) string {
-	if plain(name) && !beginsFormula(name) {
-		return name
+	text := Printable(name)
+	if beginsFormula(name) {
+		text = string(appendHex(nil, name[:1])) + text[1:]
 	}
-	return string(appendEscaped(make([]byte, 0, len(name)+8), name, beginsFormula(name)))
+	return text
 }
 
 // Unescape undoes Escape.
@@ -47,33 +48,31 @@ func Printable(text string) string {
 	if plain(text) {
 		return text
 	}
-	return string(appendEscaped(make([]byte, 0, len(text)+8), text, false))
+	return escaped(text, func(rest string, r rune) bool { return unicode.IsPrint(r) && !LooksEscaped(rest) })
 }
 
 // Visible escapes what cannot be printed in lines and columns of text whose names are
 // escaped already: line ends, tabs and escapes stay as they are.
 func Visible(text []byte) []byte {
-	seen := func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsPrint(r) }
-	clean := true
-	for i := 0; i < len(text) && clean; {
-		r, n := utf8.DecodeRune(text[i:])
-		clean = seen(r) && (r != utf8.RuneError || n > 1)
-		i += n
-	}
-	if clean {
-		return text
-	}
+	return []byte(escaped(string(text), func(_ string, r rune) bool { return r == '\n' || r == '\t' || unicode.IsPrint(r) }))
+}
+
+// escaped escapes the characters that do not stay as they are, and bytes of no character.
+func escaped(text string, stays func(rest string, r rune) bool) string {
 	var out []byte
+	from := 0
 	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		if seen(r) && (r != utf8.RuneError || n > 1) {
-			out = append(out, text[i:i+n]...)
-		} else {
-			out = appendHex(out, text[i:i+n])
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && n == 1 || !stays(text[i:], r) {
+			out = appendHex(append(out, text[from:i]...), text[i:i+n])
+			from = i + n
 		}
 		i += n
 	}
-	return out
+	if from == 0 {
+		return text
+	}
+	return string(append(out, text[from:]...))
 }
 
 // VisibleJSON escapes what cannot be printed in the strings of a JSON text, which keeps
@@ -99,10 +98,9 @@ func VisibleJSON(text []byte) []byte {
 }
 
 // appendHex appends bytes as \xHH.
-func appendHex(dst, bytes []byte) []byte {
-	const digits = "0123456789abcdef"
-	for _, c := range bytes {
-		dst = append(dst, '\\', 'x', digits[c>>4], digits[c&15])
+func appendHex(dst []byte, bytes string) []byte {
+	for i := range len(bytes) {
+		dst = fmt.Appendf(dst, `\x%02x`, bytes[i])
 	}
 	return dst
 }
@@ -116,22 +114,6 @@ func plain(name string) bool {
 		}
 	}
 	return true
-}
-
-// appendEscaped appends a name with escapes, its first character among them
-// where formula is set.
-func appendEscaped(dst []byte, name string, formula bool) []byte {
-	for i := 0; i < len(name); {
-		r, n := utf8.DecodeRuneInString(name[i:])
-		printable := unicode.IsPrint(r) && (r != utf8.RuneError || n > 1)
-		if printable && !LooksEscaped(name[i:]) && (i > 0 || !formula) {
-			dst = append(dst, name[i:i+n]...)
-		} else {
-			dst = appendHex(dst, []byte(name[i:i+n]))
-		}
-		i += n
-	}
-	return dst
 }
 
 // beginsFormula reports whether a spreadsheet would compute the name.
@@ -156,12 +138,7 @@ func AppendField(dst []byte, name string) []byte {
 		return append(dst, name...)
 	}
 	dst = append(dst, '"')
-	for i, part := range strings.Split(Escape(name), `"`) {
-		if i > 0 {
-			dst = append(dst, '"', '"')
-		}
-		dst = append(dst, part...)
-	}
+	dst = append(dst, strings.ReplaceAll(Escape(name), `"`, `""`)...)
 	return append(dst, '"')
 }
 

@@ -241,13 +241,22 @@ func (h *History) Attempts() []Attempt {
 	return all
 }
 
+// Of ranges over the tasks of a kind and their winners, nil where there is none.
+func (j *HistoryJob) Of(k Kind) iter.Seq2[*HistoryTask, *HistoryAttempt] {
+	return func(yield func(*HistoryTask, *HistoryAttempt) bool) {
+		for i := range j.Tasks {
+			if t := &j.Tasks[i]; t.Kind == k && !yield(t, t.Winner()) {
+				return
+			}
+		}
+	}
+}
+
 // Count returns the number of recorded tasks of a kind and of their attempts.
 func (j *HistoryJob) Count(k Kind) (tasks, attempts int) {
-	for i := range j.Tasks {
-		if t := &j.Tasks[i]; t.Kind == k {
-			tasks++
-			attempts += len(t.Attempts)
-		}
+	for t := range j.Of(k) {
+		tasks++
+		attempts += len(t.Attempts)
 	}
 	return tasks, attempts
 }
@@ -274,11 +283,9 @@ func (t *HistoryTask) SlotKind() Kind {
 // LastMap returns when the job's last map ended, or UnknownTime.
 func (j *HistoryJob) LastMap() time.Duration {
 	last := UnknownTime
-	for i := range j.Tasks {
-		if t := &j.Tasks[i]; t.Kind == Map {
-			if w := t.Winner(); w != nil {
-				last = max(last, w.Finish)
-			}
+	for _, w := range j.Of(Map) {
+		if w != nil {
+			last = max(last, w.Finish)
 		}
 	}
 	return last

@@ -102,9 +102,8 @@ func (h *History) WithoutSetupCleanup() bool {
 // serviceTime returns how long the set-up or clean-up of a job was on its machine,
 // without the start of the JVM; 0 if that is not recorded.
 func (o ReplayOptions) serviceTime(h *HistoryJob, kind Kind, local localised) time.Duration {
-	for i := range h.Tasks {
-		t := &h.Tasks[i]
-		if w := t.Winner(); t.Kind == kind && w != nil && Known(w.Start) && Known(w.Finish) {
+	for t, w := range h.Of(kind) {
+		if w != nil && Known(w.Start) && Known(w.Finish) {
 			return max(1, o.spent(w)+local[t])
 		}
 	}

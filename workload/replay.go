@@ -313,9 +313,8 @@ func shares(winners []*HistoryAttempt, tasks int, of func(*Counters) int64) []fl
 
 // mapOutput returns what is known of the map output of a job.
 func (h *HistoryJob) mapOutput() (sum int64) {
-	for i := range h.Tasks {
-		t := &h.Tasks[i]
-		if w := t.Winner(); t.Kind == Map && w != nil {
+	for _, w := range h.Of(Map) {
+		if w != nil {
 			out := w.MaterializedBytes
 			if out == Unknown {
 				out = w.OutBytes

@@ -19,13 +19,11 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	m := &j.Maps
 	far := farness(h, m.Time.Each)
 	task := 0
-	for i := range h.Tasks {
-		if t := &h.Tasks[i]; t.Kind == Map {
-			if w := t.Winner(); w != nil {
-				m.Time.Each[task] = Seconds(m.Time.Each[task].Seconds() / far[w.Locality])
-			}
-			task++
+	for _, w := range h.Of(Map) {
+		if w != nil {
+			m.Time.Each[task] = Seconds(m.Time.Each[task].Seconds() / far[w.Locality])
 		}
+		task++
 	}
 	m.RackFactor, m.OffFactor = far[RackLocal], far[OffRack]
 
@@ -115,9 +113,8 @@ func copying(h *HistoryJob, perByte float64) (fixed, each float64) {
 	var all []fetch
 	var most int64 // bytes of typical ones
 	last := h.LastMap()
-	for i := range h.Tasks {
-		t := &h.Tasks[i]
-		if w := t.Winner(); t.Kind == Reduce && w != nil && Known(w.Phases[PhaseShuffle]) && Known(w.Start) {
+	for _, w := range h.Of(Reduce) {
+		if w != nil && Known(w.Phases[PhaseShuffle]) && Known(w.Start) {
 			c := fetch{w.Phases[PhaseShuffle].Seconds(), w.ShuffleBytes, w.Start >= last}
 			if all = append(all, c); c.typical {
 				most = max(most, c.bytes)
@@ -147,14 +144,12 @@ func copying(h *HistoryJob, perByte float64) (fixed, each float64) {
 func farness(h *HistoryJob, times []time.Duration) [NumLocalities]float64 {
 	var sum, n, far [NumLocalities]float64
 	task := 0
-	for i := range h.Tasks {
-		if t := &h.Tasks[i]; t.Kind == Map {
-			if w := t.Winner(); w != nil {
-				sum[w.Locality] += times[task].Seconds()
-				n[w.Locality]++
-			}
-			task++
+	for _, w := range h.Of(Map) {
+		if w != nil {
+			sum[w.Locality] += times[task].Seconds()
+			n[w.Locality]++
 		}
+		task++
 	}
 	for l := range far {
 		far[l] = 1
@@ -168,14 +163,11 @@ func farness(h *HistoryJob, times []time.Duration) [NumLocalities]float64 {
 // shuffled returns the bytes that each reduce fetched, or nil if they are not
 // recorded for all.
 func shuffled(h *HistoryJob) (bytes []int64) {
-	for i := range h.Tasks {
-		if t := &h.Tasks[i]; t.Kind == Reduce {
-			w := t.Winner()
-			if w == nil || w.ShuffleBytes == Unknown {
-				return nil
-			}
-			bytes = append(bytes, w.ShuffleBytes)
+	for _, w := range h.Of(Reduce) {
+		if w == nil || w.ShuffleBytes == Unknown {
+			return nil
 		}
+		bytes = append(bytes, w.ShuffleBytes)
 	}
 	return bytes
 }

@@ -12,8 +12,8 @@ const slowstartKey = "mapred.reduce.slowstart.completed.maps"
 
 // mapEnds lists when the maps of a job ended, in order of time.
 func (j *HistoryJob) mapEnds() (ends []time.Duration) {
-	for i := range j.Tasks {
-		if w := j.Tasks[i].Winner(); w != nil && j.Tasks[i].Kind == Map && Known(w.Finish) {
+	for _, w := range j.Of(Map) {
+		if w != nil && Known(w.Finish) {
 			ends = append(ends, w.Finish)
 		}
 	}
@@ -36,9 +36,8 @@ func (j *HistoryJob) reducesReady() time.Duration {
 // firstReduce returns when the first reduce of a job started.
 func (j *HistoryJob) firstReduce() time.Duration {
 	first := UnknownTime
-	for i := range j.Tasks {
-		t := &j.Tasks[i]
-		if t.Kind != Reduce || len(t.Attempts) == 0 {
+	for t := range j.Of(Reduce) {
+		if len(t.Attempts) == 0 {
 			continue
 		}
 		if at := t.Attempts[0].Start; Known(at) && (!Known(first) || at < first) {

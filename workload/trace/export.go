@@ -271,11 +271,7 @@ func numbers(j *workload.HistoryJob) map[*workload.HistoryTask]int {
 		}
 	}
 	for _, kind := range []workload.Kind{workload.Cleanup, workload.Setup} {
-		for i := range j.Tasks {
-			t := &j.Tasks[i]
-			if t.Kind != kind {
-				continue
-			}
+		for t := range j.Of(kind) {
 			k := key{t.ReduceSlot, t.Number}
 			if taken[k] {
 				k.number = 0
