@@ -57,18 +57,25 @@ type Agreement struct {
 	Outside             string // first figure of a job outside the range of the recorded runs
 }
 
-// rowsOf collects a simulated run's executions.
+// rowsOf collects a simulated run's executions. The record has none that a tracker held
+// when it died: they are in lost, by job.
 type rowsOf struct {
-	trackerSlots map[string]int // map slots by node
-	rows         map[attemptKey]execution
+	nodes map[string]*model.Node
+	rows  map[attemptKey]execution
+	lost  map[string][]workload.Attempt
 }
 
 func (r *rowsOf) Attempt(a *workload.Attempt) {
+	node := r.nodes[a.Node]
+	if node.Dies > 0 && a.Finish >= node.Dies && a.State == workload.Killed {
+		r.lost[a.Job] = append(r.lost[a.Job], *a)
+		return
+	}
 	slot := "map"
 	switch {
 	case a.Kind == workload.Reduce, a.Kind == workload.ReduceTaskCleanup:
 		slot = "reduce"
-	case a.Kind != workload.Map && a.Slot >= r.trackerSlots[a.Node]:
+	case a.Kind != workload.Map && a.Slot >= node.MapSlots:
 		slot = "reduce"
 	}
 	r.rows[attemptKey{a.Job, a.Kind, slot, a.Task, a.Number}] = execution{
@@ -88,9 +95,9 @@ func Compare(file string, run int) (*Agreement, error) {
 		return nil, err
 	}
 	q := s.Runs[0].Question
-	got := &rowsOf{map[string]int{}, map[attemptKey]execution{}}
-	for _, n := range q.Cluster.Nodes {
-		got.trackerSlots[n.Name] = n.MapSlots
+	got := &rowsOf{map[string]*model.Node{}, map[attemptKey]execution{}, map[string][]workload.Attempt{}}
+	for i := range q.Cluster.Nodes {
+		got.nodes[q.Cluster.Nodes[i].Name] = &q.Cluster.Nodes[i]
 	}
 	p, err := sim.Simulator{Recorder: got}.Predict(q)
 	if err != nil {
@@ -111,6 +118,14 @@ func Compare(file string, run int) (*Agreement, error) {
 		return nil, err
 	}
 	a.Repeats = recorded.Same
+	for i := range p.Jobs {
+		for _, lost := range got.lost[p.Jobs[i].ID] {
+			p.Jobs[i].Killed--
+			if lost.Kind == workload.Map {
+				p.Jobs[i].Locality[lost.Locality]--
+			}
+		}
+	}
 	a.Outside = recorded.outside(p)
 	for _, key := range order {
 		w := want[key]
