@@ -203,7 +203,7 @@ func (s *scene) setReduces(n int) *Change {
 		if r.Count == n || n < 1 {
 			return fmt.Errorf("job %s has %d reduces already", j.ID, r.Count)
 		}
-		r.Count, r.Shares, r.Ends = n, nil, nil
+		r.Resize(n)
 		return nil
 	}).of("job.reduces")
 }

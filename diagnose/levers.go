@@ -511,7 +511,8 @@ func reducesLever() lever {
 		any := false
 		for i := range q.Jobs {
 			if r := &q.Jobs[i].Reduces; r.Count > 0 && !listsReduces(r) {
-				r.Count, r.Shares, r.Ends, any = max(1, int(float64(r.Count)*factor)), nil, nil, true
+				r.Resize(max(1, int(float64(r.Count)*factor)))
+				any = true
 			}
 		}
 		if !any {
