@@ -69,7 +69,7 @@ func TestYARNFilesAreRefused(t *testing.T) {
 	const preemption = "yarn.resourcemanager.monitor.capacity.preemption."
 	queue := func(key, value string) string { return property("yarn.scheduler.capacity."+key, value) }
 	for _, c := range []struct{ name, file, site, want string }{
-		{"sum", twoQueues + queue("root.adhoc.capacity", "50") + ended, "", `c.xml:2: yarn.scheduler.capacity.root.queues: got "etl,adhoc": want capacities that sum to 100, not to 110`},
+		{"sum", twoQueues + queue("root.adhoc.capacity", "50") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.capacity: got "50": want capacities below root that sum to 100, not to 110`},
 		{"maximum", twoQueues + queue("root.adhoc.maximum-capacity", "30") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.maximum-capacity: got "30": want at least the capacity`},
 		{"queue", twoQueues + ended, "", `s.toml:5: scheduler: job a: queue "default": want a leaf of the capacity scheduler's tree: root.adhoc, root.etl`},
 		{"unread", twoQueues + queue("queue-mappings", "u:ann:etl") + queue("root.etl.user-limit-factr", "2") + queue("root.etl.state", "RUNNING") + ended, "", "c.xml:7: yarn.scheduler.capacity.root.etl.user-limit-factr has no effect: it is of no queue, or not simulated"},

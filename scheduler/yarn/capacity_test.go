@@ -462,13 +462,19 @@ func TestPreemptionOfMasters(t *testing.T) {
 func TestCapacityRefusals(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
 		{"root.queues", "", "root.queues"},
-		{"root.default.capacity", "90", "sum to 100"},
+		{"root.default.capacity", "90", `root.default.capacity: got "90": want capacities below root that sum to 100, not to 90`},
+		{"root.queues", "a,default,b", `root.default.capacity: got "100": want capacities below root that sum to 100, not to 170`},
+		{"root.queues", "b,c,default", `root.c.capacity: got "50": want capacities below root that sum to 100, not to 210`},
+		{"root.queues", "b,d", `root.d.capacity: got "[memory=1024,vcores=1]": want all queues below root in percent or all in resources`},
 		{"root.default.maximum-capacity", "50", "at least the capacity"},
 		{"root.default.ordering-policy", "lifo", "fifo or fair"},
 		{"resource-calculator", "Mine", "DefaultResourceCalculator"},
 		{"node-locality-delay", "x", "whole number"},
 	} {
 		p := Properties{capacityPrefix + "root.queues": "default", capacityPrefix + "root.default.capacity": "100"}
+		for q, capacity := range map[string]string{"a": "10", "b": "60", "c": "50", "d": "[memory=1024,vcores=1]"} {
+			p[capacityPrefix+"root."+q+".capacity"] = capacity
+		}
 		p[capacityPrefix+c.key] = c.value
 		if _, err := New(&model.YARN{Policy: "capacity", Properties: p}, &desk{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %q: got %v, want %q in it", c.key, c.value, err, c.want)
@@ -493,6 +499,49 @@ func TestMaximumApplications(t *testing.T) {
 	want(t, "a third of u", add("u"), ErrFull)
 	want(t, "a second of v", add("v"), nil)
 	want(t, "a fifth", add("w"), ErrFull)
+
+	// A queue that states no number has its share of the system's.
+	d = capacityDesk(t, 1, mib(8192, 8), map[string]string{"root.queues": "default,b", "root.default.capacity": "25", "root.b.capacity": "75", "maximum-applications": "8"})
+	want(t, "the first of a quarter of 8", add("u"), nil)
+	want(t, "the second", add("v"), nil)
+	want(t, "the third", add("w"), ErrFull)
+}
+
+// Of queues that use nothing the one with the larger amount goes first, then the first
+// in the list. Amounts that the cluster cannot hold are scaled to it, each by itself.
+func TestQueuesOfAmounts(t *testing.T) {
+	d := capacityDesk(t, 4, mib(8192, 8), map[string]string{
+		"root.queues": "a,b,c", "root.a.capacity": "[memory=16384,vcores=8]", "root.b.capacity": "[memory=32768,vcores=8]", "root.c.capacity": "[memory=16384,vcores=8]",
+		"maximum-am-resource-percent": "1",
+	})
+	for _, q := range []string{"a", "b", "c"} {
+		d.submit("in-"+q, q, "u", mib(1024, 1))
+	}
+	for _, n := range d.nodes {
+		d.beat(n)
+	}
+	want(t, "order", strings.Join(d.heard, ", "), "allocated in-b/1 n0, allocated in-a/1 n1, allocated in-c/1 n2")
+	s := d.s.(*capacity)
+	want(t, "a", s.paths["root.a"].guaranteed, mib(8192, 10))
+	want(t, "b", s.paths["root.b"].guaranteed, mib(16384, 10))
+}
+
+// The headroom of an application follows what other queues leave to its own, as of the
+// last offer to it.
+func TestHeadroomFollowsTheQueue(t *testing.T) {
+	d := capacityDesk(t, 4, mib(8192, 8), map[string]string{
+		"root.queues": "a,b", "root.a.capacity": "50", "root.b.capacity": "50", "root.a.user-limit-factor": "2", "root.b.user-limit-factor": "2",
+		"per-node-heartbeat.maximum-offswitch-assignments": "100", "maximum-am-resource-percent": "1",
+	})
+	a, b := d.start("x", "a", "u"), d.start("y", "b", "u")
+	want(t, "while b is empty: the user's limit", d.headroom(a), mib(15*1024, 1))
+	d.ask(b, 20, mib(1024, 1), 20)
+	for _, n := range d.nodes[1:] {
+		d.beat(n)
+	}
+	d.ask(a, 20, mib(1024, 1), 1)
+	d.beat(d.nodes[0])
+	want(t, "while b has 21 of 32 GiB", d.headroom(a), mib(9*1024, 9))
 }
 
 // Applications above the limit of parallel ones of their queue, of one above it or of

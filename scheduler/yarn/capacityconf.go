@@ -61,8 +61,8 @@ func (s *capacity) readPreemption(r *reader) *preemption {
 		s: s, chosen: make(map[*Container]int64),
 		interval:    r.whole(prefix+"monitoring_interval", 3000) * ms,
 		wait:        r.whole(prefix+"max_wait_before_kill", 15000) * ms,
-		ignored:     r.double(prefix+"max_ignored_over_capacity", 0.1),
-		termination: r.double(prefix+"natural_termination_factor", 0.2),
+		ignored:     r.double(prefix+"max_ignored_over_capacity", 0.1, 64),
+		termination: r.double(prefix+"natural_termination_factor", 0.2, 64),
 		perRound:    r.number(prefix+"total_preemption_per_round", 0.1),
 		observe:     r.flag(prefix+"observe_only", false),
 		whole:       r.flag(prefix+"conservative-drf", false),
@@ -114,31 +114,37 @@ func (s *capacity) read(r *reader, parent *capacityQueue, name, path string) *ca
 	for _, n := range names {
 		q.children = append(q.children, s.read(r, q, n, path+"."+n))
 	}
-	q.checkSum(r, key("queues"))
+	q.checkSum(r)
 	return q
 }
 
 // checkSum refuses children whose percentages do not make 100 or are mixed with
-// absolute resources (ParentQueue.setChildQueues).
-func (q *capacityQueue) checkSum(r *reader, key string) {
-	var sum float32
-	fixed := 0
-	for _, c := range q.children {
-		sum += c.capacity
-		if c.fixed != (Resource{}) {
-			fixed++
-		}
-	}
+// absolute resources (ParentQueue.setChildQueues). It names the first capacity that
+// differs or is too much, else the last.
+func (q *capacityQueue) checkSum(r *reader) {
 	const precision = 0.0005
+	var sum float32
+	var at *capacityQueue
+	for _, c := range q.children {
+		if (c.fixed != (Resource{})) != (q.children[0].fixed != (Resource{})) {
+			r.fail(c.capacityKey(), fmt.Sprintf("all queues below %s in percent or all in resources", q.path))
+			return
+		}
+		if sum <= 1+precision {
+			at = c
+		}
+		sum += c.capacity
+	}
 	switch {
-	case fixed == len(q.children):
-	case fixed > 0:
-		r.fail(key, "all queues below in percent or all in resources")
-	case q.capacity > 0 && math.Abs(float64(sum-1)) > precision,
-		q.capacity == 0 && sum > 0:
-		r.fail(key, fmt.Sprintf("capacities that sum to 100, not to %g", sum*100))
+	case at == nil || at.fixed != (Resource{}):
+	case q.capacity > 0 && math.Abs(float64(sum-1)) > precision:
+		r.fail(at.capacityKey(), fmt.Sprintf("capacities below %s that sum to 100, not to %.4g", q.path, sum*100))
+	case q.capacity == 0 && sum > 0:
+		r.fail(at.capacityKey(), fmt.Sprintf("0, as %s has", q.path))
 	}
 }
+
+func (q *capacityQueue) capacityKey() string { return capacityPrefix + q.path + ".capacity" }
 
 // readCapacity reads a queue's share and its maximum: percentages of the parent, or
 // amounts in brackets.

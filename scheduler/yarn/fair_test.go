@@ -77,6 +77,16 @@ func TestFairShares(t *testing.T) {
 	}
 }
 
+// Under fifo the one that began first has everything, and the others keep what they had.
+func TestFifoShares(t *testing.T) {
+	a, b, c := &fixedShares{begun: 2, got: mib(1, 1)}, &fixedShares{begun: 1}, &fixedShares{begun: 3, got: mib(2, 2)}
+	shareFirst([]schedulable{a, b, c}, mib(100, 10))
+	want(t, "the second", a.got, mib(1, 1))
+	want(t, "the first", b.got, mib(100, 10))
+	want(t, "the third", c.got, mib(2, 2))
+	shareFirst(nil, mib(100, 10))
+}
+
 // Who wants something goes before who does not, who is below its minimum before who is
 // not; then use by weight, start and name decide.
 func TestFairOrder(t *testing.T) {

@@ -27,7 +27,6 @@ const (
 	reserved
 	allocated
 	acquired
-	running
 	ended
 )
 
@@ -411,12 +410,7 @@ func (a *App) pull(l Listener, into []*Container) []*Container {
 
 // Launched books a node's first report that a container runs.
 func (c *Container) Launched() {
-	if c.state == acquired {
-		c.state = running
-	}
-	if c.occupies {
-		c.onNode = true
-	}
+	c.onNode = c.onNode || c.occupies
 }
 
 // report books every container that a node reports as ended

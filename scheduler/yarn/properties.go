@@ -42,40 +42,29 @@ func (r *reader) text(key, unset string) string {
 	return unset
 }
 
-func (r *reader) whole(key string, unset int64) int64 {
+// parsed reads a property by a function, or returns a default.
+func parsed[T any](r *reader, key string, unset T, want string, parse func(string) (T, error)) T {
 	v := r.text(key, "")
 	if v == "" {
 		return unset
 	}
-	n, err := strconv.ParseInt(v, 10, 64)
+	n, err := parse(v)
 	if err != nil {
-		r.fail(key, "a whole number")
+		r.fail(key, want)
 	}
 	return n
 }
 
-func (r *reader) number(key string, unset float32) float32 {
-	v := r.text(key, "")
-	if v == "" {
-		return unset
-	}
-	f, err := strconv.ParseFloat(v, 32)
-	if err != nil {
-		r.fail(key, "a number")
-	}
-	return float32(f)
+func (r *reader) whole(key string, unset int64) int64 {
+	return parsed(r, key, unset, "a whole number", func(v string) (int64, error) { return strconv.ParseInt(v, 10, 64) })
 }
 
-func (r *reader) double(key string, unset float64) float64 {
-	v := r.text(key, "")
-	if v == "" {
-		return unset
-	}
-	f, err := strconv.ParseFloat(v, 64)
-	if err != nil {
-		r.fail(key, "a number")
-	}
-	return f
+func (r *reader) number(key string, unset float32) float32 {
+	return float32(r.double(key, float64(unset), 32))
+}
+
+func (r *reader) double(key string, unset float64, bits int) float64 {
+	return parsed(r, key, unset, "a number", func(v string) (float64, error) { return strconv.ParseFloat(v, bits) })
 }
 
 func (r *reader) flag(key string, unset bool) bool {
