@@ -394,7 +394,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 		onYARN, conf = f.onYARN(policy, s, conf)
 	}
 
-	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, own: own, varies: run.Name != "", seed: workload.Seed(seed)}
+	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, own: own, varies: run.Name != "", seed: workload.Seed(seed), yarn: t.yarn}
 	m.readNetwork(t.inner("network"), &q.Network)
 	load := f.readWorkload(t.inner("workload"), conf, s, seed, m)
 	load.checkBlocks(t, conf)

@@ -29,7 +29,8 @@ type hardware struct {
 	own     bool // the cluster and the scheduler of a trace are its own, as far as the scenario says
 	varies  bool // the run is one of several that differ
 	seed    workload.Seed
-	volumes float64 // factor on the bytes of every job
+	yarn    *model.YARNRelease // nil: tasks of Hadoop 0.20 and 1
+	volumes float64            // factor on the bytes of every job
 }
 
 func (m *hardware) planned() bool { return m.fidelity >= model.Phase }
@@ -296,7 +297,7 @@ func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 	if raw := j.Maps.Output; raw.RawBytes > 0 && between > 0 && j.Reduces.Count > 0 {
 		between = combined(&p, &raw, between, float64(j.Maps.Count)*float64(j.Reduces.Count))
 		d.MapSizeSel = float64(raw.RawBytes) / in
-		beyondKeys(&p, j)
+		beyondKeys(&p, j, m.yarn)
 	} else {
 		d.MapSizeSel = between / in
 	}
@@ -439,11 +440,11 @@ func (t *table) shares(reduces int) []float64 {
 // beyondKeys raises what a combiner with a limited number of keys leaves of a spill.
 // The recorded share is the mean of spills that reached the limit and of others.
 // Of the latter more is left; the planner limits the former.
-func beyondKeys(p *model.Program, j *workload.Job) {
+func beyondKeys(p *model.Program, j *workload.Job, release *model.YARNRelease) {
 	if !p.Combiner || p.Keys == 0 || p.Data.CombineRecsSel == 0 {
 		return
 	}
-	spills, in := spillsOf(j)
+	spills, in := spillsOf(j, release)
 	share := p.Data.CombineRecsSel
 	left := func(sel float64) (records float64) {
 		for _, n := range spills {
@@ -464,8 +465,8 @@ func beyondKeys(p *model.Program, j *workload.Job) {
 }
 
 // spillsOf returns the records of each spill of a job's maps, and their sum.
-func spillsOf(j *workload.Job) (spills []float64, sum float64) {
-	conf, err := taskplan.ReadConf(j.Conf)
+func spillsOf(j *workload.Job, release *model.YARNRelease) (spills []float64, sum float64) {
+	conf, err := (&model.Release{YARN: release}).TaskConf(j.Conf)
 	if err != nil {
 		return nil, 0 // reported when the job is planned
 	}
