@@ -263,7 +263,11 @@ func (x *explainer) figures(a *model.Asked) string {
 		}
 		add("%s ran %d of the %d tasks that it could, its fair share was %.1f slots", pool, f.Running, f.Demand, f.Share)
 	case "capacity":
-		add("queue %s used %d of its %.0f slots", f.Pool, f.Running, f.Share)
+		if over := float64(f.Running) - f.Share; over > 0 {
+			add("queue %s used %d slots, the %.0f of its capacity and %.0f that others left free", f.Pool, f.Running, f.Share, over)
+		} else {
+			add("queue %s used %d of its %.0f slots", f.Pool, f.Running, f.Share)
+		}
 		if f.Skipped > 0 {
 			add("the job had let %s pass for a local map", workload.Counted(f.Skipped, "heartbeat", "heartbeats"))
 		}
