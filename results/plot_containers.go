@@ -142,7 +142,7 @@ func containersFigure(title string, runs []*Run) *figure.Figure {
 }
 
 // applicationsStyle is the line of the applications that wait.
-var applicationsStyle = draw.LineStyle{Color: reservedColour, Width: vg.Points(1.6)}
+var applicationsStyle = draw.LineStyle{Color: figure.ColourFailed, Width: vg.Points(1.6)}
 
 // waiting sums the applications without an ApplicationMaster over the queues.
 func (u *useOfQueues) waiting() []float64 {
