@@ -425,7 +425,7 @@ func (f *File) trace(names []string, reading *Reading) *openedTrace {
 // ofYARN reports whether a file records containers.
 func ofYARN(in Input) bool {
 	format, err := trace.Detect(in.Name)
-	return err == nil && (format == "jhist" || format == "sls")
+	return err == nil && slices.Contains([]string{"jhist", "sls", "dynoyarn", "synth"}, format)
 }
 
 // inputsUnder lists a file, or the files read from a directory.

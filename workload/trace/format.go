@@ -12,7 +12,7 @@ import (
 // formats is the table of formats. If a text matches two formats, the first one
 // is taken. To add a format, add a Format in its own file and a line here.
 var formats = []Format{
-	swimFormat, rumenFormat, topologyFormat, mrv1Format, jhistFormat, hituneFormat, slsFormat, tableFormat,
+	swimFormat, rumenFormat, topologyFormat, mrv1Format, jhistFormat, hituneFormat, slsFormat, dynoyarnFormat, synthFormat, tableFormat,
 	tableGzipFormat, chromeFormat, scenarioFormat, confFormat, propertiesFormat,
 }
 

@@ -164,6 +164,8 @@ func FuzzTable(f *testing.F) {
 func FuzzHiTune(f *testing.F) {
 	fuzz(f, "hitune", hituneSample, sampleFile(f, "ReduceAttempt.csv.gz"))
 }
+func FuzzDynoYARN(f *testing.F) { fuzz(f, "dynoyarn", dynoSample) }
+func FuzzSynth(f *testing.F)    { fuzz(f, "synth", synthSample) }
 func FuzzSLS(f *testing.F) {
 	fuzz(f, "sls", slsSample, `{"rack":"r","nodes":[{"node":"n"}]}`)
 }

@@ -46,6 +46,24 @@ type slsTask struct {
 
 // readSLS reads a file of jobs or of nodes.
 func (c *collector) readSLS(s *source) error {
+	var j slsJob
+	return c.objects(s, func(in *jsonScanner) error {
+		j = slsJob{start: workload.Unknown, end: workload.Unknown}
+		return (slsReader{c}).read(in, &j)
+	}, func(line int) error {
+		for _, n := range j.nodes {
+			c.place(line, j.rack, n)
+			c.listed = true
+		}
+		if j.isNodes {
+			return nil
+		}
+		return (slsReader{c}).job(&j, line)
+	})
+}
+
+// objects reads JSON objects one after another. One that is damaged is lost.
+func (c *collector) objects(s *source, read func(*jsonScanner) error, use func(line int) error) error {
 	in := newJSONScanner(s, c.limits.LineBytes)
 	for {
 		more, err := in.begin()
@@ -53,25 +71,18 @@ func (c *collector) readSLS(s *source) error {
 			return err
 		}
 		line := in.line()
-		j := slsJob{start: workload.Unknown, end: workload.Unknown}
-		if err := (slsReader{c}).read(in, &j); err != nil {
-			if in.fatal(err) {
-				return atLine(in.line(), err)
-			}
-			c.problem(in.lineOf(err), "the object is lost (began in line %d): %v", line, err)
-			if err := in.resync(); err != nil {
+		err = read(in)
+		switch {
+		case err == nil:
+			if err := use(line); err != nil {
 				return err
 			}
 			continue
+		case in.fatal(err):
+			return atLine(in.line(), err)
 		}
-		for _, n := range j.nodes {
-			c.place(line, j.rack, n)
-			c.listed = true
-		}
-		if j.isNodes {
-			continue
-		}
-		if err := (slsReader{c}).job(&j, line); err != nil {
+		c.problem(in.lineOf(err), "the object is lost (began in line %d): %v", line, err)
+		if err := in.resync(); err != nil {
 			return err
 		}
 	}
