@@ -1,7 +1,9 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/slotwave/slotwave/model/input"
 )
@@ -53,6 +55,16 @@ type rule struct {
 	weight   float64 // of a gain when findings are ranked; 0: that of its change, or of a key that is set
 	fires    func(f *facts, t *Thresholds) bool
 	find     func(s *scene, r *rule) []hit
+}
+
+// RuleText explains the rule of an id: its cause, evidence and change; empty: there is none.
+func RuleText(id string) string {
+	for i := range rules {
+		if r := &rules[i]; strings.EqualFold(r.id, id) {
+			return fmt.Sprintf("%s: %s. Evidence: %s. Change: %s.", r.id, r.cause, r.evidence, r.change)
+		}
+	}
+	return ""
 }
 
 // rules are in the order of their ids.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/docs"
 )
 
@@ -33,6 +34,10 @@ func glossary() (all []word) {
 // explainWord prints the entry of a word, and the entries whose names contain it. It
 // reports whether there is one.
 func explainWord(w io.Writer, name string) bool {
+	if rule := diagnose.RuleText(name); rule != "" {
+		fmt.Fprintln(w, strings.Join(wrap(rule), "\n"))
+		return true
+	}
 	var also []string
 	found := false
 	for _, entry := range glossary() {
