@@ -278,7 +278,7 @@ func (x *explainer) figures(a *model.Asked) string {
 		add("its minimum share %d", f.MinShare)
 	}
 	if f.Delay > 0 && a.Kind == workload.Map && (f.Waited > 0 || a.Reason == model.LocalityWait) {
-		add("it had waited %.1f s of %.1f s for a local map", f.Waited.Seconds(), f.Delay.Seconds())
+		add("it had waited %.1f s for a local map; its delay is %.1f s", f.Waited.Seconds(), f.Delay.Seconds())
 	}
 	if len(parts) == 0 {
 		return "."

@@ -423,7 +423,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	}
 	q.Programs = m.programs
 	t.limited(q)
-	if len(q.Jobs) == 0 && !load.failed && !t.has("job") && !f.onlyQueues {
+	if len(q.Jobs) == 0 && !load.failed && !t.has("job") && !t.has("jobs") && !f.onlyQueues {
 		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })

@@ -492,8 +492,8 @@ const unknownKey = "unknown key "
 
 // otherWords are what newcomers call keys, or another of Hadoop's words.
 var otherWords = map[string]string{
-	"mappers": "maps", "reducers": "reduces", "map_s": "map_ms", "reduce_s": "reduce_ms", "map_time": "map_ms", "reduce_time": "reduce_ms", "map_duration": "map_ms", "time": "map_ms",
-	"varies": "vary", "varied": "vary", "bandwidth": "nic_mb", "workers": "nodes", "hosts": "nodes", "trackers": "nodes", "machines": "nodes", "version": "hadoop", "release": "hadoop",
+	"mappers": "maps", "reducers": "reduces", "map_time": "map_ms", "reduce_time": "reduce_ms", "map_duration": "map_ms", "time": "map_ms",
+	"jobs": "job", "varies": "vary", "varied": "vary", "bandwidth": "nic_mb", "workers": "nodes", "hosts": "nodes", "trackers": "nodes", "machines": "nodes", "version": "hadoop", "release": "hadoop",
 	"start": "submit", "arrival": "submit", "submit_time": "submit", "depends": "after", "type": "name", "input_size": "input",
 	"block_size": `conf."dfs.block.size"`, "replication": `conf."dfs.replication"`, "slowstart": `conf."mapred.reduce.slowstart.completed.maps"`,
 }
@@ -501,7 +501,13 @@ var otherWords = map[string]string{
 // suggest returns the key with the most similar spelling: of this table or, if it has
 // none or is the whole file, of any table that is not in a list.
 func (t *table) suggest(key string) string {
-	if other := otherWords[key]; other != "" && (slices.Contains(t.asked, other) || strings.HasPrefix(other, "conf.")) {
+	other := otherWords[key]
+	for _, unit := range []string{"_s", "_sec", "_seconds", "_min"} { // times that are in ms
+		if name, ok := strings.CutSuffix(key, unit); ok && slices.Contains(t.asked, name+"_ms") {
+			other = name + "_ms"
+		}
+	}
+	if other != "" && (slices.Contains(t.asked, other) || strings.HasPrefix(other, "conf.")) {
 		if t.path != "" && !strings.HasPrefix(other, "conf.") {
 			other = t.path + "." + other
 		}

@@ -46,11 +46,14 @@ var (
 	pairForm  = regexp.MustCompile(`^([\w."'-]+)\s*=\s*(.*)$`)
 	colonForm = regexp.MustCompile(`^([\w."'-]+)\s*:\s*(\S.*)$`)
 	spaceForm = regexp.MustCompile(`^([\w."'-]+)\s+(\S+)$`)
-	wordForm  = regexp.MustCompile(`^[A-Za-z_][\w./:-]*$`)
+	wordForm  = regexp.MustCompile(`^[A-Za-z_][\w./: -]*$`)
 	unitForm  = regexp.MustCompile(`^[+-]?[\d.]+\s*[A-Za-z%]+$`)
 	zeroForm  = regexp.MustCompile(`^[+-]?0+(\d+)$`)
 	commaForm = regexp.MustCompile(`^\d{1,3}(,\d{3})+$`)
 )
+
+// curly replaces the quotes of word processors.
+var curly = strings.NewReplacer("\u201c", `"`, "\u201d", `"`, "\u2018", "'", "\u2019", "'")
 
 // formOf returns the form that a line should have; empty: it looks sound.
 func formOf(line string) string {
@@ -75,12 +78,17 @@ func formOf(line string) string {
 		return ""
 	}
 	key, value := m[1], m[2]
+	if plain := curly.Replace(value); plain != value {
+		return "straight quotes: " + key + " = " + plain
+	}
 	if !strings.ContainsAny(value, `"'`) {
 		value, _, _ = strings.Cut(value, "#")
 		value = strings.TrimSpace(value)
 	}
-	if rest, ok := strings.CutSuffix(value, ","); ok && formOf(key+" = "+rest) == "" {
-		return "no comma at the end: " + key + " = " + rest
+	for _, end := range []string{",", ";"} {
+		if rest, ok := strings.CutSuffix(value, end); ok && formOf(key+" = "+rest) == "" {
+			return "no " + end + " at the end: " + key + " = " + rest
+		}
 	}
 	switch lower := strings.ToLower(value); {
 	case value == "":

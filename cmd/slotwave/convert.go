@@ -84,6 +84,9 @@ Without --out, profile and statistics are printed. --set changes the workload.`,
 		if err := k.check(c, names); err != nil {
 			return err
 		}
+		if err := diagnosis.NotScenarios(args...); err != nil {
+			return err
+		}
 		switch k.format {
 		case "profile", "statistics":
 			return a.profile(c, args, k)

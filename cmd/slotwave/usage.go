@@ -266,7 +266,7 @@ func plain(err error) string {
 // near says what there is in place of a missing file: a similar name, or the names in
 // its folder.
 func near(missing *fs.PathError) string {
-	if !errors.Is(missing.Err, fs.ErrNotExist) {
+	if !errors.Is(missing.Err, fs.ErrNotExist) || missing.Op == "mkdir" {
 		return ""
 	}
 	folder, name := filepath.Split(filepath.Clean(missing.Path))
@@ -274,12 +274,12 @@ func near(missing *fs.PathError) string {
 	if err != nil {
 		return fmt.Sprintf("; there is no folder %s", filepath.Clean(folder))
 	}
-	var names []string
+	var bases, names []string
 	for _, e := range entries {
-		names = append(names, folder+e.Name())
+		bases, names = append(bases, e.Name()), append(names, folder+e.Name())
 	}
 	const most = 5
-	i := input.Nearest(name, names)
+	i := input.Nearest(name, bases)
 	switch {
 	case i >= 0:
 		return fmt.Sprintf(" (did you mean %s?)", names[i])

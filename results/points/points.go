@@ -359,12 +359,28 @@ func (p *Points) label(i int) string {
 		key := p.Factors[f].Key
 		if len(p.Factors) == 1 {
 			key = ""
-		} else if key = strings.Trim(key[strings.LastIndexByte(key, '.')+1:], `'"`) + "="; key == "name=" {
+		} else if key = p.short(f) + "="; key == "name=" {
 			key = ""
 		}
 		parts = append(parts, text.Escape(key+p.Factors[f].Value(k)))
 	}
 	return strings.Join(parts, " ")
+}
+
+// short is the part of a factor's key that says what it is: the last word, or three if
+// another factor has the same.
+func (p *Points) short(factor int) string {
+	last := func(f, words int) string {
+		key := strings.Trim(p.Factors[f].Key, `'"`)
+		parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(key, ".execution"), ".completed.maps"), ".")
+		return strings.Trim(strings.Join(parts[max(0, len(parts)-words):], "."), `'"`)
+	}
+	for f := range p.Factors {
+		if f != factor && last(f, 1) == last(factor, 1) {
+			return last(factor, 3)
+		}
+	}
+	return last(factor, 1)
 }
 
 // ratioText compares a point with the baseline: 1.27 times faster (1.18 to 1.37).

@@ -70,7 +70,9 @@ func Create(path string, p Purpose) (d *Dir, err error) {
 		}
 	}
 	d = &Dir{path: path}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("--out %s: is a file: want a folder", path)
+	} else if errors.Is(err, fs.ErrNotExist) {
 		if err := d.make(); err != nil {
 			return nil, err
 		}

@@ -203,12 +203,11 @@ const mostShown = 5
 // WriteText writes the comparison for people.
 func (w *Why) WriteText(to io.Writer, _ bool) error {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s against %s, %d pairs of runs with the same seeds\n\n", w.Second, w.First, w.Pairs)
+	fmt.Fprintf(t, "%s (second) against %s (first), %d pairs of runs with the same seeds\n\n", w.Second, w.First, w.Pairs)
 	if d := w.Decision; d != nil {
 		slower := []string{w.First, w.Second}[d.Slower]
-		fmt.Fprintf(t, "In the first pair %s takes %s longer with %s. The largest part of this is %s (%+.1f s):\n", text.Escape(d.Job), seconds(max(d.Difference, -d.Difference)), slower,
-			text.Escape(d.Account), math.Abs(float64(d.Change))/1e9)
-		fmt.Fprintf(t, "  %s, from %s to %s\n%s\n", text.Escape(strings.TrimSpace(d.Task+" on "+d.Node)), seconds(d.From), seconds(d.To), d.Offer)
+		fmt.Fprintf(t, "In the first pair %s takes %s longer with %s.\nMost of this is %q (%+.1f s).\nThe longest part of it lasts from %s to %s%s.\n%s\n", text.Escape(d.Job), seconds(max(d.Difference, -d.Difference)), slower,
+			text.Escape(d.Account), math.Abs(float64(d.Change))/1e9, seconds(d.From), seconds(d.To), where(d), d.Offer)
 	}
 	fmt.Fprintf(t, "\tfirst\tsecond\tdifference, with its 95 %% interval\n")
 	fmt.Fprintf(t, "makespan\t%s\nmean job time\t%s\n", w.Makespan.text(), w.Response.text())
@@ -245,6 +244,20 @@ func (w *Why) WriteText(to io.Writer, _ bool) error {
 		return err
 	}
 	return w.conclude(to)
+}
+
+// where is the attempt or the slot of a decision.
+func where(d *simulated.Decision) string {
+	task, node := text.Escape(d.Task), text.Escape(d.Node)
+	switch {
+	case node == "" && task == "":
+		return ""
+	case strings.HasPrefix(task, node+"/"): // a slot
+		return fmt.Sprintf(": a %s of %s", strings.TrimPrefix(task, node+"/"), node)
+	case task == "":
+		return " on " + node
+	}
+	return fmt.Sprintf(": %s on %s", task, node)
 }
 
 // conclude writes the verdict on all jobs.

@@ -51,6 +51,8 @@
     run.phase.forEach((times, p) => {
       if (run.used[p]) for (let i = 0; i < run.rows; i++) run.length[i] += times[i];
     });
+    run.bare = [false, false]; // maps and reduces without phases
+    for (let i = 0; i < run.rows; i++) if (run.kind[i] < 2 && !run.phase.some(p => p[i])) run.bare[run.kind[i]] = true;
     run.end = 1;
     for (let i = 0; i < run.rows; i++) run.end = Math.max(run.end, run.start[i] + run.length[i]);
     for (const j of run.jobs) run.end = Math.max(run.end, j.finish);
@@ -126,7 +128,7 @@
   function paint(v, canvas, kept) {
     const run = v.run, wide = canvas.width = Math.max(1, Math.round(v.chart.width - gutter() * (window.devicePixelRatio || 1))), high = canvas.height = v.chart.height, c = canvas.getContext('2d');
     const image = c.createImageData(Math.max(1, wide), Math.max(1, high)), points = new Uint32Array(image.data.buffer), scale = wide / (state.to - state.from);
-    const colours = [...run.phases.map(p => pixel(css(p))), pixel(css('other'))];
+    const colours = [...run.phases.map(p => pixel(css(p))), ...['other', 'maps', 'reduces'].map(c => pixel(css(c)))];
     const marks = [], step = high / Math.max(1, run.lanes.length), all = run.phases.length, used = [];
     run.phases.forEach((_, p) => { if (run.used[p]) used.push(p); });
     for (let lane = 0; lane < run.lanes.length; lane++) {
@@ -143,7 +145,7 @@
         drawn = right;
         const gap = right - left > 3 ? 1 : 0;
         if (right - left < 2) {
-          let most = 0, longest = all;
+          let most = 0, longest = run.kind[i] < 2 ? all + 1 + run.kind[i] : all;
           for (const p of used) if (run.phase[p][i] > most) [most, longest] = [run.phase[p][i], p];
           fill(left, right, colours[longest]);
         } else {
@@ -157,7 +159,7 @@
               painted = b;
             }
           }
-          if (right - gap > painted) fill(painted, right - gap, colours[all]);
+          if (right - gap > painted) fill(painted, right - gap, colours[at === from && run.kind[i] < 2 ? all + 1 + run.kind[i] : all]);
         }
         if (run.state[i] !== 0) marks.push(i, lane);
       }
@@ -835,7 +837,7 @@
   const stages = [['maps', 'map'], ['reduces: start-up, shuffle', 'shuffle'], ['reduces: merge to commit', 'reduce'], ['set-up, clean-up', 'other']];
   function drawTried(v) {
     if (!v.tried) return;
-    const box = $('.tried', v.section), legend = $('.legend', box);
+    const box = $('.tried', v.section), legend = $('.stages', box);
     legend.replaceChildren('Slots in use:');
     for (const [text, colour] of stages) {
       const swatch = document.createElement('span');
@@ -943,12 +945,13 @@
     }
     v.chart.style.height = Math.min(600, Math.max(120, run.lanes.length * 6)) + 'px';
     for (const c of [v.waves, v.ledger, v.devices, v.axis, v.overview]) c.style.height = c.getAttribute('height') + 'px';
-    run.phases.forEach((p, k) => {
-      if (!run.used[k]) return;
+    const legend = run.phases.filter((_, k) => run.used[k]).map(p => [p, p]);
+    ['map', 'reduce'].forEach((kind, k) => { if (run.bare[k]) legend.push([kind + 's', kind + ', phases not recorded']); });
+    legend.forEach(([colour, text]) => {
       const swatch = document.createElement('span'), label = document.createElement('span');
       swatch.className = 'swatch';
-      swatch.style.background = `var(--${p})`;
-      label.textContent = p;
+      swatch.style.background = `var(--${colour})`;
+      label.textContent = text;
       $('.legend', section).append(swatch, label);
     });
     v.accounts = new Map();

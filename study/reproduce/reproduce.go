@@ -52,7 +52,7 @@ func Find(name string) (*Paper, error) {
 		}
 		known = append(known, papers[i].Name)
 	}
-	return nil, fmt.Errorf("no paper %q: want one of %s%s", name, strings.Join(known, ", "), input.Suggest(name, known))
+	return nil, fmt.Errorf("no paper %q%s", name, input.Suggest(name, known))
 }
 
 // All answers the claims of all papers.
