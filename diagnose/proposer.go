@@ -152,6 +152,7 @@ func (v *verifier) screen(tries []screened) {
 	var group errgroup.Group
 	group.SetLimit(v.workers())
 	for i := range tries {
+		v.tell("keys", i+1, len(tries))
 		s := &tries[i]
 		s.gain = math.Inf(-1)
 		changed, err := v.edit(s.change)

@@ -42,14 +42,15 @@ type Receipt struct {
 
 // Verification chooses how changes are tested.
 type Verification struct {
-	Predictor model.Predictor // nil: nothing is tested
-	Pairs     int             // first, 5
-	MostPairs int             // 20
-	HalfWidth float64         // half width of the interval at which no more pairs are run, 0.01
-	Most      int             // number of findings that are tested, 10
-	Workers   int             // 0: all cores
-	Budget    int64           // tasks to simulate, of which one at fidelity device counts as ten; 0: any number
-	Without   bool            // also run the question without each part of the cluster
+	Predictor model.Predictor                    // nil: nothing is tested
+	Pairs     int                                // first, 5
+	MostPairs int                                // 20
+	HalfWidth float64                            // half width of the interval at which no more pairs are run, 0.01
+	Most      int                                // number of findings that are tested, 10
+	Workers   int                                // 0: all cores
+	Budget    int64                              // tasks to simulate, of which one at fidelity device counts as ten; 0: any number
+	Without   bool                               // also run the question without each part of the cluster
+	Progress  func(step string, done, total int) // tests of a step that have begun; nil: nobody is told
 
 	// Measured holds the times of recorded jobs by id. If the question's own
 	// answer is off by more than BaseError, changes of devices are withdrawn.
@@ -95,6 +96,13 @@ type verifier struct {
 	spent    int64                      // of the budget
 
 	known map[string][]map[string]time.Duration // runs of changes of the cluster, by their text
+}
+
+// tell reports how far a step is.
+func (v *verifier) tell(step string, done, total int) {
+	if v.Progress != nil {
+		v.Progress(step, done, total)
+	}
 }
 
 // times returns the times of the jobs of a question; "" is the makespan.
@@ -283,6 +291,7 @@ func (v *verifier) testAll(findings []Finding) {
 		}
 	}
 	for i, t := range of {
+		v.tell("changes of rules", i+1, len(of))
 		v.narrow(t)
 		f := &findings[i]
 		f.Receipt = t.receipt

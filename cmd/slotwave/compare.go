@@ -90,9 +90,11 @@ func (a *app) compare(names []string, k *comparing) error {
 	if k.quiet {
 		warn = nil
 	}
+	bar := a.progress("answers", 0, k.quiet || k.json)
 	c, err := compare.Compare(names, compare.Options{
-		Options: options, Measured: runs, Baseline: k.baseline, Causes: true, FailAbove: limit,
+		Options: options, Measured: runs, Baseline: k.baseline, Causes: true, FailAbove: limit, Progress: bar.reportOf(),
 	}, warn)
+	bar.end()
 	if err != nil {
 		return err
 	}
@@ -145,7 +147,9 @@ func compareWhy(a *app, names []string, k *comparing) error {
 	} else if len(list) == 1 {
 		job, o.Reading.Jobs = list[0], nil
 	}
-	w, err := compare.Explain(names[0], names[1], job, o)
+	bar := a.progress("simulations", 0, k.quiet || k.json)
+	w, err := compare.Explain(names[0], names[1], job, o, bar.reportOf())
+	bar.end()
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,10 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		defer dir.Abort()
 		a.writing.Store(dir)
 	}
+	bar := a.progress("tests", 0, k.quiet || k.json)
+	k.Progress = bar.reportOf()
 	d, err := diagnosis.Diagnose(args, k.Options)
+	bar.end()
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,10 @@ func writeReport(a *app, paths []string, k *reporting) error {
 		building = a.building(k.quiet)
 	}
 	var page bytes.Buffer
+	bar := a.progress("tests", 0, k.quiet)
+	k.Progress = bar.reportOf()
 	runs, warnings, err := report.Write(&page, paths, k.Options, building)
+	bar.end()
 	if err != nil {
 		return err
 	}

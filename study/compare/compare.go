@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -35,6 +36,7 @@ type Options struct {
 	Baseline  string               // scenario or model with which the others are compared; empty: the simulation
 	Causes    bool                 // attribute the gap between simulation and models to causes
 	FailAbove float64              // relative difference above which Above lists an answer
+	Progress  study.SweepProgress  // counts answers of the simulator and the models; nil: nobody is told
 }
 
 // Compared is a comparison with its inputs.
@@ -121,6 +123,11 @@ func (k *Options) chooseBaseline(all []study.Opened, answers *results.Answers) (
 func (k *Options) simulate(all []study.Opened, c *results.Comparison) error {
 	c.Runs = make([]*results.Run, len(all))
 	answers := make([][]results.Answer, len(all))
+	total, done := 0, atomic.Int64{}
+	for i := range all {
+		total += 1 + len(all[i].Models)
+	}
+	answered := func() { k.Progress.Of(int(done.Add(1)), total, "") }
 	var group errgroup.Group
 	group.SetLimit(k.NumWorkers())
 	for i := range all {
@@ -129,7 +136,8 @@ func (k *Options) simulate(all []study.Opened, c *results.Comparison) error {
 			if err != nil {
 				return err
 			}
-			answers[i], err = k.answers(&all[i], c.Runs[i], c.Answers.Reference)
+			answered()
+			answers[i], err = k.answers(&all[i], c.Runs[i], c.Answers.Reference, answered)
 			return err
 		})
 	}
@@ -147,8 +155,8 @@ func (k *Options) simulate(all []study.Opened, c *results.Comparison) error {
 const MaxAttributedTasks = 100_000
 
 // answers lists the answers of the simulator and the models for one run, each
-// with its gap to the simulation.
-func (k *Options) answers(c *study.Opened, run *results.Run, reference string) ([]results.Answer, error) {
+// with its gap to the simulation. Answered is called after each model.
+func (k *Options) answers(c *study.Opened, run *results.Run, reference string, answered func()) ([]results.Answer, error) {
 	q := c.Question()
 	list := []results.Answer{{Scenario: q.Name, Prediction: run.Mean(), At: c.At, Replications: len(run.Predictions)}}
 	if simulated := &list[0].Prediction; len(simulated.Phases) == 0 {
@@ -175,6 +183,7 @@ func (k *Options) answers(c *study.Opened, run *results.Run, reference string) (
 			}
 		}
 		list = append(list, x)
+		answered()
 	}
 	return list, nil
 }

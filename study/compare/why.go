@@ -82,8 +82,8 @@ const whyPairs = 5
 
 // Explain simulates two scenarios in pairs with the same seeds and compares
 // the times of jobs, the ledgers, and the launches. If a job is named, the ledger
-// is that of this job.
-func Explain(first, second, job string, o study.Options) (*Why, error) {
+// is that of this job. Progress counts simulations; it may be nil.
+func Explain(first, second, job string, o study.Options, progress study.SweepProgress) (*Why, error) {
 	w := &Why{Schema: "slotwave/why/1", First: first, Second: second, Pairs: whyPairs, Job: text.Escape(job)}
 	if o.Replications > 1 {
 		w.Pairs = o.Replications
@@ -106,6 +106,7 @@ func Explain(first, second, job string, o study.Options) (*Why, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", []string{first, second}[i], err)
 			}
+			progress.Of(2*pair+i+1, 2*w.Pairs, "")
 			if pair == 0 {
 				shown[i] = r
 			}

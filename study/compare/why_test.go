@@ -41,7 +41,7 @@ func TestCompareWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := Explain(names[0], names[1], "", study.Options{Seed: 1})
+	w, err := Explain(names[0], names[1], "", study.Options{Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestCompareWhy(t *testing.T) {
 	}
 	// The ledgers of the two jobs add up to that of all, and fair2 lets a wait for b.
 	together := func(job string) (sum [2]int64) {
-		w, err := Explain(names[0], names[1], job, study.Options{Seed: 1})
+		w, err := Explain(names[0], names[1], job, study.Options{Seed: 1}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,10 +80,10 @@ func TestCompareWhy(t *testing.T) {
 			t.Errorf("accounts of a are %d ns and of b %d, of both %d", a, b, all)
 		}
 	}
-	if _, err := Explain(names[0], names[1], "c", study.Options{Seed: 1}); err == nil || !strings.Contains(err.Error(), "want the id or name of a job") {
+	if _, err := Explain(names[0], names[1], "c", study.Options{Seed: 1}, nil); err == nil || !strings.Contains(err.Error(), "want the id or name of a job") {
 		t.Errorf("a job that does not run: %v", err)
 	}
-	same, err := Explain(names[0], names[0], "", study.Options{Seed: 1})
+	same, err := Explain(names[0], names[0], "", study.Options{Seed: 1}, nil)
 	if err != nil || same.Launch != nil || same.Offer != nil || same.Makespan.Mean != 0 {
 		t.Errorf("a scenario against itself: %+v, %v", same, err)
 	}

@@ -41,15 +41,16 @@ const DefaultBudget = 10_000_000
 
 // Options says how runs are diagnosed.
 type Options struct {
-	Job           string // empty: all jobs
-	Specification string // of the dataflow: hadoop, hive or a file; empty: hadoop
-	Thresholds    string // a file with thresholds; empty: the defaults
-	On            string // a scenario that asks what a recorded history answers
-	Verify        bool   // test changes by simulation where the question is known
-	Budget        int64  // of these tests, in tasks, of which one at fidelity device counts as ten; 0: no limit
-	Workers       int    // simulations at a time; 0: one per core
-	Pairs         int    // largest number of pairs of a test; 0: 20
-	Without       bool   // also simulate the run without each part of the cluster
+	Job           string              // empty: all jobs
+	Specification string              // of the dataflow: hadoop, hive or a file; empty: hadoop
+	Thresholds    string              // a file with thresholds; empty: the defaults
+	On            string              // a scenario that asks what a recorded history answers
+	Verify        bool                // test changes by simulation where the question is known
+	Budget        int64               // of these tests, in tasks, of which one at fidelity device counts as ten; 0: no limit
+	Workers       int                 // simulations at a time; 0: one per core
+	Pairs         int                 // largest number of pairs of a test; 0: 20
+	Without       bool                // also simulate the run without each part of the cluster
+	Progress      study.SweepProgress // counts tests of changes; nil: nobody is told
 
 	Attempts  bool // keep what a report shows beside the diagnosis
 	Anonymise bool // give users, jobs and machines new names; only tables of attempts and jobs are read
@@ -146,6 +147,7 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 		measured := options.Verify.Measured
 		options.Verify = diagnose.DefaultVerification(sim.Simulator{})
 		options.Verify.Measured, options.Verify.Workers, options.Verify.Without, options.Verify.Budget = measured, k.Workers, k.Without, k.Budget
+		options.Verify.Progress = func(step string, done, total int) { k.Progress.Of(done, total, step) }
 		if k.Pairs > 0 {
 			options.Verify.Pairs, options.Verify.MostPairs = min(k.Pairs, options.Verify.Pairs), k.Pairs
 		}
