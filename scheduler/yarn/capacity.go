@@ -313,4 +313,4 @@ func (s *capacity) give(p assignment, c *Container) {
 func (s *capacity) Largest() Resource { return s.largest(s.most) }
 
 // CountsVCores implements Scheduler.
-func (s *capacity) CountsVCores() bool { return s.calc == calculator(dominant{}) }
+func (s *capacity) CountsVCores() bool { return s.calc.cores }

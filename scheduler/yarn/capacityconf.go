@@ -74,12 +74,12 @@ func (r *reader) calculator(key string) calculator {
 	const pack = "org.apache.hadoop.yarn.util.resource."
 	switch r.text(key, pack+"DefaultResourceCalculator") {
 	case pack + "DefaultResourceCalculator":
-		return memoryOnly{}
+		return memoryOnly
 	case pack + "DominantResourceCalculator":
-		return dominant{}
+		return dominant
 	}
 	r.fail(key, pack+"DefaultResourceCalculator or "+pack+"DominantResourceCalculator")
-	return memoryOnly{}
+	return memoryOnly
 }
 
 // read makes a queue and all below it.

@@ -184,7 +184,7 @@ func (s *fair) Normalize(queue string, r Resource) Resource {
 			break
 		}
 	}
-	return dominant{}.normalize(r, s.least, most, s.step)
+	return dominant.normalize(r, s.least, most, s.step)
 }
 
 // Largest implements Scheduler.

@@ -35,9 +35,9 @@ type sharing struct {
 }
 
 var sharings = map[string]*sharing{
-	"fair": {name: "fair", compare: compareFair, share: shareMemory, calc: memoryOnly{}, below: belowMemory},
-	"drf":  {name: "drf", compare: compareDominant, share: shareBoth, calc: dominant{}, below: belowDominant, cores: true},
-	"fifo": {name: "fifo", compare: func(_ Resource, a, b schedulable) int { return byStart(a, b) }, share: shareFirst, calc: memoryOnly{}, below: belowMemory},
+	"fair": {name: "fair", compare: compareFair, share: shareMemory, calc: memoryOnly, below: belowMemory},
+	"drf":  {name: "drf", compare: compareDominant, share: shareBoth, calc: dominant, below: belowDominant, cores: true},
+	"fifo": {name: "fifo", compare: func(_ Resource, a, b schedulable) int { return byStart(a, b) }, share: shareFirst, calc: memoryOnly, below: belowMemory},
 }
 
 // sharingOf finds a policy by its name or the name of its class.

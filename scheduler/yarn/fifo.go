@@ -52,7 +52,7 @@ func (s *fifo) AttemptRemoved(a *App) {
 
 // Normalize implements Scheduler.
 func (s *fifo) Normalize(_ string, r Resource) Resource {
-	return memoryOnly{}.normalize(r, s.least, s.most, s.least)
+	return memoryOnly.normalize(r, s.least, s.most, s.least)
 }
 
 // Largest implements Scheduler.

@@ -84,8 +84,8 @@ func TestAvailable(t *testing.T) {
 		memory int64 // requests of 1 GiB and 2 cores that fit by memory, and by both
 		both   int64
 	}{{mib(1023, 9), 0, 0}, {mib(4096, 9), 4, 4}, {mib(4096, 5), 4, 2}, {mib(4096, 1), 4, 0}} {
-		want(t, "memory", memoryOnly{}.available(c.free, mib(1024, 2)), c.memory)
-		want(t, "both", dominant{}.available(c.free, mib(1024, 2)), c.both)
+		want(t, "memory", memoryOnly.available(c.free, mib(1024, 2)), c.memory)
+		want(t, "both", dominant.available(c.free, mib(1024, 2)), c.both)
 	}
 }
 
