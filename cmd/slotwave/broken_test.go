@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/study"
 )
 
 // head is a sound beginning; what is broken follows from line 8.
@@ -251,7 +253,7 @@ func TestExtremesOfTime(t *testing.T) {
 	const job = "[cluster]\nnodes = 1\nmap_slots = 2\nreduce_slots = 1\nhadoop = \"ideal\"\n[[job]]\nname = \"a\"\nmaps = 4\nduration = %s\n"
 	writeFile(t, "none.toml", fmt.Sprintf(job, `{ dist = "constant", mean = "0s" }`))
 	verb(t, "run", "none.toml", "--quiet", "--out", "none")
-	if !isFile("none/slots.png") || !isFile("none/execution.svg") {
+	if !study.IsFile("none/slots.png") || !study.IsFile("none/execution.svg") {
 		t.Error("a run of no time lacks its pictures")
 	}
 	writeFile(t, "wide.toml", fmt.Sprintf(job, `{ dist = "lognormal", mean = "20s", sd = "200s" }`))

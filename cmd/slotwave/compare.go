@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,7 +97,7 @@ func (a *app) compare(names []string, k *comparing) error {
 		return err
 	}
 	if k.out != "" {
-		if err := a.keep(c.Study, &k.asked, c.Write, k.repeat(names), sums); err != nil {
+		if err := a.keep(c.Study, &k.asked, c.Write, k.arguments("compare", names...), sums); err != nil {
 			return err
 		}
 	}
@@ -119,7 +117,7 @@ func (a *app) compare(names []string, k *comparing) error {
 			return err
 		}
 	}
-	if err := a.show(&k.asked, write, c.WriteAnswers, next...); err != nil {
+	if err := a.show(&k.output, write, c.WriteAnswers, next...); err != nil {
 		return err
 	}
 	if len(c.Above) > 0 {
@@ -153,39 +151,5 @@ func compareWhy(a *app, names []string, k *comparing) error {
 	if err != nil {
 		return err
 	}
-	return a.show(&k.asked, w.WriteText, w.WriteJSON, "run", names[1], "--trace")
-}
-
-// repeat returns the command line arguments that repeat the comparison.
-func (k *comparing) repeat(names []string) []string {
-	args := k.asked.arguments("compare", names...)
-	for _, m := range k.measured {
-		args = append(args, "--measured="+m)
-	}
-	for _, m := range k.metrics {
-		args = append(args, "--metric="+m)
-	}
-	if k.baseline != "" {
-		args = append(args, "--baseline="+k.baseline)
-	}
-	return args
-}
-
-// parsePart reads 10% or 0.1. An empty text means no limit.
-func parsePart(flag, text string) (float64, error) {
-	if text == "" {
-		return math.Inf(1), nil
-	}
-	number, percent := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || !(v >= 0) {
-		return 0, fmt.Errorf("%s %s: want a fraction such as 10%% or 0.1", flag, text)
-	}
-	if percent {
-		return v / 100, nil
-	}
-	if v > 1 {
-		return 0, fmt.Errorf("%s %s: got a fraction above 1: want %s%% or %g", flag, text, text, v/100)
-	}
-	return v, nil
+	return a.show(&k.output, w.WriteText, w.WriteJSON, "run", names[1], "--trace")
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,13 +33,12 @@ func targets() (all []trace.Format) {
 
 // conversion holds the flags of convert.
 type conversion struct {
+	output
 	format, per, on, every string
 	set                    []string
 	seed                   uint64
 	strict                 bool
-	json, quiet            bool
 	reading                scenarios.Reading
-	to                     destination
 }
 
 func convertCommand(a *app) *cobra.Command {
@@ -67,8 +62,8 @@ Without --out, profile and statistics are printed. --set changes the workload.`,
 	f := c.Flags()
 	f.StringVar(&k.format, "to", "", "`FORMAT` to write")
 	_ = c.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
-	f.StringVar(&k.to.out, "out", "", "`PATH` to write: a file or a directory")
-	f.StringVar(&k.to.name, "name", "", "`NAME` of the main file, if --out is a directory")
+	k.output.flags(c, "`PATH` to write: a file or a directory", "replace a file, or write beside other files", "print profiles as JSON", "print errors only")
+	f.StringVar(&k.name, "name", "", "`NAME` of the main file, if --out is a directory")
 	_ = f.MarkHidden("name") // in manifests
 	readingFlags(c, &k.reading)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` of [workload], such as workload.scale_bytes=2")
@@ -77,9 +72,6 @@ Without --out, profile and statistics are printed. --set changes the workload.`,
 	f.StringVar(&k.every, "every", "20ms,5s", "`TIMES` between samples of a thread and of a device")
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.BoolVar(&k.strict, "strict", false, "treat every loss of data as an error")
-	f.BoolVar(&k.json, "json", false, "print profiles as JSON")
-	f.BoolVar(&k.quiet, "quiet", false, "print errors only")
-	f.BoolVar(&k.to.force, "force", false, "replace a file, or write beside other files")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := k.check(c, names); err != nil {
 			return err
@@ -121,7 +113,7 @@ func (k *conversion) check(c *cobra.Command, names []string) (err error) {
 			err = fmt.Errorf("--%s: has no effect on --to %s: want none", f.Name, k.format)
 		}
 	})
-	if err == nil && traces && k.to.out == "" {
+	if err == nil && traces && k.out == "" {
 		err = errors.New("--out is missing: want a file or a directory")
 	}
 	return err
@@ -166,41 +158,33 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := a.losses(out.Lost, 0, k.strict, k.quiet); err != nil {
 		return err
 	}
-	var parts []resultdir.NamedFile
-	for _, file := range out.Files {
-		parts = append(parts, resultdir.NamedFile{Name: file.Name, Write: file.Write})
-	}
-	if err := a.deliver(c, args, &k.to, parts, resultdir.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
+	main := out.Files[0].Name
+	if err := a.deliver(c, args, &k.output, out.Files, resultdir.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
 		return err
 	}
 	written := holdings(h)
 	written.tasks -= out.Left.Tasks
 	written.attempts -= out.Left.Attempts
-	if _, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), written); err != nil {
+	if _, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.out), written); err != nil {
 		return study.Internal(err)
 	}
 	switch {
 	case k.format == "toml":
-		return a.next(&asked{}, "run", k.to.path(out.Files[0].Name))
+		return a.next(&output{}, "run", k.path(main))
 	case k.format == "chrome":
-		return a.next(&asked{}, "diagnose", args[0])
+		return a.next(&output{}, "diagnose", args[0])
 	}
-	return a.next(&asked{}, "inspect", k.to.out)
+	return a.next(&output{}, "inspect", k.out)
 }
 
 // prepare makes the files of a history in the chosen format.
 func (k *conversion) prepare(h *workload.History) (trace.Output, error) {
 	all := trace.Formats()
 	out, err := all[slices.IndexFunc(all, func(f trace.Format) bool { return f.Name == k.format })].Write(h)
-	if jobs := len(h.Jobs); err == nil && out.PerJob && k.to.main() != "" && jobs > 1 {
+	if jobs := len(h.Jobs); err == nil && out.PerJob && k.main() != "" && jobs > 1 {
 		err = fmt.Errorf("got %d jobs, one file each: want a directory for --out", jobs)
 	}
 	return out, err
-}
-
-func isFile(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // losses prints what could not be read.
@@ -214,125 +198,4 @@ func (a *app) losses(problems []workload.Problem, dropped int, strict, quiet boo
 		a.warn(strings.Split(err.Error(), "\n"))
 	}
 	return nil
-}
-
-// destination is the output of a verb that reads traces.
-type destination struct {
-	out, name string
-	force     bool
-}
-
-// endings are the file name endings of single files.
-var endings = []string{".json", ".gz", ".toml", ".csv", ".tsv", ".jhist", ".hist"}
-
-// file reports whether the destination is a single file.
-func (d *destination) file() bool {
-	if info, err := os.Stat(d.out); err == nil {
-		return !info.IsDir()
-	}
-	return slices.Contains(endings, strings.ToLower(filepath.Ext(d.out)))
-}
-
-// main returns the name of the main file; empty: the default of the format.
-func (d *destination) main() string {
-	if d.file() {
-		return filepath.Base(d.out)
-	}
-	return d.name
-}
-
-// path returns where the main file is written, whose name is by default the given one.
-func (d *destination) path(name string) string {
-	if d.file() {
-		return d.out
-	}
-	return filepath.Join(d.out, cmp.Or(d.name, name))
-}
-
-// named renames the first file to the main name, and the others accordingly.
-func (d *destination) named(parts []resultdir.NamedFile) error {
-	main := d.main()
-	if main != "" && (filepath.Base(main) != main || strings.HasPrefix(main, ".") || main == resultdir.ManifestName) {
-		return fmt.Errorf("--name %s: want a plain file name (no folder, no leading dot, not manifest.json)", main)
-	}
-	stem, _, _ := strings.Cut(main, ".")
-	for i := range parts {
-		p := &parts[i]
-		switch {
-		case main == "":
-		case i == 0:
-			p.Name = main
-		default:
-			p.Name = stem + "-" + p.Name
-		}
-		if write := p.Write; strings.EqualFold(filepath.Ext(p.Name), ".gz") {
-			p.Write = func(w io.Writer) error { return trace.Gzip(w, write) }
-		}
-	}
-	return nil
-}
-
-// deliver writes the files, and a manifest to make them again.
-func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []resultdir.NamedFile, m resultdir.Manifest) error {
-	if err := to.named(parts); err != nil {
-		return err
-	}
-	file := to.file()
-	if file && isFile(to.out) && !to.force {
-		return fmt.Errorf("--out %s: file exists: want another name, or --force", to.out)
-	}
-	if err := to.complete(&m, c, args); err != nil {
-		return err
-	}
-	if file {
-		folder := filepath.Dir(to.out)
-		m.Directory = resultdir.DirectoryFrom(folder, m.Inputs)
-		stem, _, _ := strings.Cut(filepath.Base(to.out), ".")
-		return study.Internal(resultdir.WriteFiles(folder, parts, stem+"-"+resultdir.ManifestName, m))
-	}
-	d, err := resultdir.Create(to.out, resultdir.Purpose{Verb: strings.Join(strings.Fields(c.CommandPath())[1:], " "), Inputs: args, Force: to.force})
-	if err != nil {
-		return err
-	}
-	defer d.Abort()
-	a.writing.Store(d)
-	for _, p := range parts {
-		if err := d.Write(p.Name, p.Write); err != nil {
-			return err
-		}
-	}
-	a.writing.Store(nil)
-	return study.Internal(d.Commit(m))
-}
-
-// repeating lists the arguments of a verb that reads traces: those that decide on what it writes.
-func repeating(c *cobra.Command, args []string) []string {
-	list := append(strings.Fields(c.CommandPath())[1:], args...)
-	c.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"out", "name", "force", "quiet", "json", "workers"}, f.Name) {
-			values := []string{f.Value.String()}
-			if many, ok := f.Value.(pflag.SliceValue); ok {
-				values = many.GetSlice()
-			}
-			for _, v := range values {
-				list = append(list, "--"+f.Name+"="+v)
-			}
-		}
-	})
-	return list
-}
-
-// complete says what the output is made from, and how.
-func (d *destination) complete(m *resultdir.Manifest, c *cobra.Command, args []string) error {
-	m.Build, m.Replications = resultdir.ReadBuild(version, ""), 1
-	m.Arguments = repeating(c, args)
-	if main := d.main(); main != "" {
-		m.Arguments = append(m.Arguments, "--name="+main)
-	}
-	sums, err := study.FileSums(args)
-	m.Inputs = append(m.Inputs, sums...)
-	if f := c.Flags().Lookup("anonymise"); f != nil && f.Changed {
-		m.Anonymise()
-	}
-	return err
 }

@@ -31,7 +31,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 	default:
 		return fmt.Errorf("--per %s: want name or job", k.per)
 	}
-	if k.on != "" && (k.json || strings.EqualFold(filepath.Ext(k.to.main()), ".json")) {
+	if k.on != "" && (k.json || strings.EqualFold(filepath.Ext(k.main()), ".json")) {
 		return errors.New("--on cannot write JSON: want no --json, and a .toml file or a directory for --out")
 	}
 	histories, err := study.Histories(args)
@@ -65,16 +65,16 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 		return a.statistics(c, args, each, p.Len(), k)
 	}
 	next := slices.Concat([]string{"convert"}, args, []string{"--to", "profile", "--out", "profiles"})
-	if k.to.out != "" {
-		parts, stop, err := profileFiles(each, p.Len(), &k.to)
+	if k.out != "" {
+		parts, stop, err := profileFiles(each, p.Len(), &k.output)
 		if err != nil {
 			return err
 		}
 		defer stop()
-		if err := a.deliver(c, args, &k.to, parts, resultdir.Manifest{Scenario: "profile", Seed: 1}); err != nil {
+		if err := a.deliver(c, args, &k.output, parts, resultdir.Manifest{Scenario: "profile", Seed: 1}); err != nil {
 			return err
 		}
-		next = []string{"validate", k.to.path(parts[0].Name)}
+		next = []string{"validate", k.path(parts[0].Name)}
 	}
 	switch {
 	case k.quiet && !k.json:
@@ -94,14 +94,14 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 	if err != nil {
 		return study.Internal(err)
 	}
-	return a.next(&asked{}, next...)
+	return a.next(&output{}, next...)
 }
 
 // profileFiles returns a file for each profile, named after it. Write the files
 // in order, once, and then call stop.
-func profileFiles(each func(func(*workload.Profile) error) error, n int, to *destination) (parts []resultdir.NamedFile, stop func(), err error) {
+func profileFiles(each func(func(*workload.Profile) error) error, n int, to *output) (parts []trace.File, stop func(), err error) {
 	if strings.EqualFold(filepath.Ext(to.main()), ".json") {
-		return []resultdir.NamedFile{{Name: "profiles.json", Write: func(w io.Writer) error { return trace.WriteProfilesJSON(w, each) }}}, func() {}, nil
+		return []trace.File{{Name: "profiles.json", Write: func(w io.Writer) error { return trace.WriteProfilesJSON(w, each) }}}, func() {}, nil
 	}
 	if to.main() != "" && n > 1 {
 		return nil, nil, fmt.Errorf("%s: %d profiles: want a directory, or .json", to.main(), n)
@@ -124,7 +124,7 @@ func profileFiles(each func(func(*workload.Profile) error) error, n int, to *des
 	}
 	names := fileNames{}
 	err = each(func(x *workload.Profile) error {
-		parts = append(parts, resultdir.NamedFile{Name: names.next(x.Name), Write: write})
+		parts = append(parts, trace.File{Name: names.next(x.Name), Write: write})
 		return nil
 	})
 	return parts, stop, err
@@ -167,9 +167,9 @@ func (a *app) statistics(c *cobra.Command, args []string, each func(func(*worklo
 			_, err := out.WriteTo(w)
 			return err
 		}
-		if k.to.out == "" {
+		if k.out == "" {
 			return study.Internal(write(a.data()))
 		}
-		return a.deliver(c, args, &k.to, []resultdir.NamedFile{{Name: "statistics.json", Write: write}}, resultdir.Manifest{Scenario: "statistics", Seed: 1})
+		return a.deliver(c, args, &k.output, []trace.File{{Name: "statistics.json", Write: write}}, resultdir.Manifest{Scenario: "statistics", Seed: 1})
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/calibrate"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // programs writes the code and the costs of recorded jobs on a cluster.
@@ -35,21 +36,21 @@ func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload
 	if err != nil {
 		return err
 	}
-	if k.to.out != "" {
-		if k.to.main() != "" && len(found) > 1 {
-			return fmt.Errorf("%s: %d profiles: want a directory", k.to.main(), len(found))
+	if k.out != "" {
+		if k.main() != "" && len(found) > 1 {
+			return fmt.Errorf("%s: %d profiles: want a directory", k.main(), len(found))
 		}
-		var parts []resultdir.NamedFile
+		var parts []trace.File
 		names := fileNames{}
 		for i := range found {
 			p := &found[i].Program
-			parts = append(parts, resultdir.NamedFile{Name: names.next(p.Name), Write: func(w io.Writer) error { return scenarios.WriteProgram(w, p) }})
+			parts = append(parts, trace.File{Name: names.next(p.Name), Write: func(w io.Writer) error { return scenarios.WriteProgram(w, p) }})
 		}
 		sums, err := study.Sums(inputs)
 		if err != nil {
 			return err
 		}
-		if err := a.deliver(c, args, &k.to, parts, resultdir.Manifest{Scenario: "profile", Seed: 1, Inputs: sums}); err != nil {
+		if err := a.deliver(c, args, &k.output, parts, resultdir.Manifest{Scenario: "profile", Seed: 1, Inputs: sums}); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study/diagnosis"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // samples writes the records that HiTune's sampling agents would have collected in
@@ -23,21 +24,21 @@ func (a *app) samples(c *cobra.Command, args []string, k *conversion) error {
 	if err != nil {
 		return err
 	}
-	if k.to.out == "" {
-		k.to.out = "samples.csv"
+	if k.out == "" {
+		k.out = "samples.csv"
 	}
 	var warnings []string
 	write := func(w io.Writer) (err error) {
 		warnings, err = diagnosis.Sample(w, args[0], every)
 		return err
 	}
-	if err := a.deliver(c, args, &k.to, []resultdir.NamedFile{{Name: "samples.csv", Write: write}}, resultdir.Manifest{Scenario: "samples", Seed: 1}); err != nil {
+	if err := a.deliver(c, args, &k.output, []trace.File{{Name: "samples.csv", Write: write}}, resultdir.Manifest{Scenario: "samples", Seed: 1}); err != nil {
 		return err
 	}
 	if !k.quiet {
 		a.warn(warnings)
 	}
-	return a.next(&asked{quiet: k.quiet}, "diagnose", k.to.out)
+	return a.next(&k.output, "diagnose", k.out)
 }
 
 // samplingOf reads the time between samples of a thread and, after a comma, of a

@@ -15,15 +15,13 @@ import (
 // diagnosing are the flags of diagnose.
 type diagnosing struct {
 	diagnosis.Options
+	output
 	verify    string
 	failAbove string
-	json      bool
-	quiet     bool
-	to        destination
 }
 
 func diagnoseCommand(a *app) *cobra.Command {
-	k := &diagnosing{}
+	k := &diagnosing{output: output{verbose: true}}
 	c := &cobra.Command{
 		Use:   "diagnose PATH...",
 		Short: "Find out why jobs took as long as they did",
@@ -56,10 +54,7 @@ as ten. --budget 0 sets no limit.`,
 	f.BoolVar(&k.Without, "without", false, "also simulate jobs without disks, waits ...")
 	f.BoolVar(&k.Anonymise, "anonymise", false, "replace the names of users, jobs and machines")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
-	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
-	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
-	f.StringVar(&k.to.out, "out", "", "`DIR` for the tables of the diagnosis")
-	f.BoolVar(&k.to.force, "force", false, "write into a directory that already holds other files")
+	k.output.flags(c, "`DIR` for the tables of the diagnosis", forceFolder, forJSON, "print no text or warnings")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.diagnose(c, args, k) }
 	return c
 }
@@ -97,13 +92,11 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		return err
 	}
 	var dir *resultdir.Dir
-	if k.to.out != "" {
-		var err error
-		if dir, err = resultdir.Create(k.to.out, resultdir.Purpose{Verb: "diagnose", Inputs: args, Force: k.to.force}); err != nil {
+	if k.out != "" {
+		if dir, err = a.begin(k.out, resultdir.Purpose{Verb: "diagnose", Inputs: args, Force: k.force}); err != nil {
 			return err
 		}
 		defer dir.Abort()
-		a.writing.Store(dir)
 	}
 	bar := a.progress("tests", 0, k.quiet || k.json)
 	k.Progress = bar.reportOf()
@@ -119,35 +112,27 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		a.warn(d.Warnings)
 	}
 	if dir != nil {
-		if err := a.keepDiagnosis(dir, d, repeating(c, args)); err != nil {
+		if err := d.Write(func(name string) (io.WriteCloser, error) { return dir.File(name) }); err != nil {
+			return study.Internal(err)
+		}
+		inputs, err := d.Inputs()
+		if err != nil {
+			return err
+		}
+		m := resultdir.Manifest{Arguments: repeating(c, args), Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: inputs}
+		if d.Anonymous() {
+			m.Anonymise()
+		}
+		if err := a.end(dir, m); err != nil {
 			return err
 		}
 	}
 	text := func(w io.Writer, _ bool) error { return d.Text(w) }
-	if err := a.show(&asked{out: k.to.out, quiet: k.quiet, json: k.json, verbose: true}, text, d.WriteJSON, append([]string{"report"}, args...)...); err != nil {
+	if err := a.show(&k.output, text, d.WriteJSON, append([]string{"report"}, args...)...); err != nil {
 		return err
 	}
 	if above := d.Above(limit); len(above) > 0 {
 		return coded{exitAbove, fmt.Errorf("gain above %s: %s", k.failAbove, strings.Join(above, "; "))}
 	}
 	return nil
-}
-
-// keepDiagnosis writes the tables of a diagnosis.
-func (a *app) keepDiagnosis(dir *resultdir.Dir, d *diagnosis.Diagnosis, arguments []string) error {
-	if err := d.Write(func(name string) (io.WriteCloser, error) { return dir.File(name) }); err != nil {
-		return study.Internal(err)
-	}
-	inputs, err := d.Inputs()
-	if err != nil {
-		return err
-	}
-	a.writing.Store(nil)
-	m := resultdir.Manifest{
-		Build: resultdir.ReadBuild(version, ""), Arguments: arguments, Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: inputs,
-	}
-	if d.Anonymous() {
-		m.Anonymise()
-	}
-	return study.Internal(dir.Commit(m))
 }

@@ -50,7 +50,7 @@ explanation uses the attempts alone.`,
 			warnings, err := diagnosis.Explain(a.stdout, args[0], what)
 			if err == nil {
 				a.warn(warnings)
-				err = a.next(&asked{}, "diagnose", args[0])
+				err = a.next(&output{}, "diagnose", args[0])
 			}
 			return err
 		},

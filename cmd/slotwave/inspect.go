@@ -7,14 +7,13 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
-	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/study/inspect"
 	"github.com/slotwave/slotwave/workload"
 )
 
 func inspectCommand(a *app) *cobra.Command {
-	r, asJSON, to := scenarios.Reading{}, false, destination{}
+	r, to := scenarios.Reading{}, output{verbose: true}
 	c := &cobra.Command{
 		Use:   "inspect PATH...",
 		Short: "Print what a history records",
@@ -41,21 +40,16 @@ attempts and of the slots in use, as run does.`,
 					return err
 				}
 			}
-			if asJSON {
-				return study.Internal(found.WriteJSON(a.data()))
-			}
-			return a.show(&asked{out: to.out, verbose: true}, found.WriteText, nil, "run", args[0])
+			return a.show(&to, found.WriteText, found.WriteJSON, "run", args[0])
 		},
 	}
 	readingFlags(c, &r)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text")
-	c.Flags().StringVar(&to.out, "out", "", "`DIR` for tables and pictures")
-	c.Flags().BoolVar(&to.force, "force", false, "write into a directory that already holds others")
+	to.flags(c, "`DIR` for tables and pictures", "write into a directory that already holds others", forJSON, "")
 	return c
 }
 
 // inspected writes an inspection into a folder.
-func (a *app) inspected(c *cobra.Command, args []string, to *destination, found *inspect.Inspection, h *workload.History) error {
+func (a *app) inspected(c *cobra.Command, args []string, to *output, found *inspect.Inspection, h *workload.History) error {
 	if to.file() {
 		return fmt.Errorf("--out %s: want a folder: an inspection has several files", to.out)
 	}
@@ -63,9 +57,5 @@ func (a *app) inspected(c *cobra.Command, args []string, to *destination, found 
 	if err != nil {
 		return err
 	}
-	var parts []resultdir.NamedFile
-	for _, f := range files {
-		parts = append(parts, resultdir.NamedFile{Name: f.Name, Write: f.Write})
-	}
-	return a.deliver(c, args, to, parts, resultdir.Manifest{Scenario: "inspect", Seed: 1})
+	return a.deliver(c, args, to, files, resultdir.Manifest{Scenario: "inspect", Seed: 1})
 }

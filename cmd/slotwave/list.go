@@ -22,7 +22,7 @@ func listCommand(a *app) *cobra.Command {
 			if err := list(a.stdout); err != nil {
 				return err
 			}
-			return a.next(&asked{}, "show", "two-jobs")
+			return a.next(&output{}, "show", "two-jobs")
 		},
 	}
 }

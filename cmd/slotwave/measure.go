@@ -40,8 +40,7 @@ State what was measured with --know, here or with slotwave size.`,
 	f.StringVar(&grow, "grow", "", "`FACTOR` by which the data grow, such as 1.4")
 	addKnown(c, &known)
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
-	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
-	f.BoolVar(&k.quiet, "quiet", false, "print no progress or warnings")
+	k.output.flags(c, "", "", forJSON, "print no progress or warnings")
 	return c
 }
 
@@ -90,5 +89,5 @@ func (a *app) measure(c *cobra.Command, args []string, grow string, known []stri
 	} else {
 		next[4] = plan.Facts[0].Key + "=VALUE"
 	}
-	return a.show(k, plan.WriteText, plan.WriteJSON, next...)
+	return a.show(&k.output, plan.WriteText, plan.WriteJSON, next...)
 }

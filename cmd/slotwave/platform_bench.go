@@ -2,25 +2,22 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/calibrate"
 )
 
 // benching holds the flags of platform bench.
 type benching struct {
-	out          string
-	seed         uint64
-	fidelity     string
-	row          float64
-	grid         string
-	set          []string
-	force, quiet bool
+	output
+	seed     uint64
+	fidelity string
+	row      float64
+	grid     string
+	set      []string
 }
 
 func benchCommand(a *app) *cobra.Command {
@@ -40,14 +37,12 @@ take turns at disks, network and processors.`,
 		RunE:    func(_ *cobra.Command, args []string) error { return a.bench(args[0], k) },
 	}
 	f := c.Flags()
-	f.StringVar(&k.out, "out", "", "`FILE` for the profile (default standard output)")
+	k.output.flags(c, "`FILE` for the profile (default standard output)", "replace an existing file", "", "print nothing but the profile")
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.StringVar(&k.fidelity, "fidelity", "device", "source of task times: phase or device")
 	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row; costs depend on records as well as on bytes")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in zhang-shuffle-break, the scenario that defines the cluster")
-	f.BoolVar(&k.force, "force", false, "replace an existing file")
-	f.BoolVar(&k.quiet, "quiet", false, "print nothing but the profile")
 	return c
 }
 
@@ -73,15 +68,7 @@ func (a *app) bench(platform string, k *benching) error {
 		}
 		fmt.Fprintf(a.stdout, "%d rows of %d phases in %s; without random noise\n", rows, len(profile), printable(k.out))
 	}
-	return a.next(&asked{quiet: k.quiet}, "platform", "fit", k.out)
-}
-
-// keepFile writes a file completely or not at all. One that exists is kept unless force.
-func keepFile(name string, force bool, write func(io.Writer) error) error {
-	if isFile(name) && !force {
-		return fmt.Errorf("--out %s: file exists: want another name, or --force", name)
-	}
-	return resultdir.WriteFile(name, 0o666, write)
+	return a.next(&k.output, "platform", "fit", k.out)
 }
 
 const gridUsage = "`FILE` with benchmarks to run instead of the paper's, one per row: mb_per_map, selectivity, maps, reduces"

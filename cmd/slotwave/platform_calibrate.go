@@ -21,15 +21,15 @@ import (
 
 // calibrating holds the flags of calibrate.
 type calibrating struct {
-	platform, fidelity, out string
-	seed                    uint64
-	row                     float64
-	grid                    string
-	set                     []string
-	force, quiet            bool
-	reading                 scenarios.Reading
-	known                   []string
-	anonymise               bool
+	output
+	platform, fidelity string
+	seed               uint64
+	row                float64
+	grid               string
+	set                []string
+	reading            scenarios.Reading
+	known              []string
+	anonymise          bool
 }
 
 // defaultStart is the platform from which a calibration starts.
@@ -95,15 +95,13 @@ What the profile does not hold is taken from --platform and listed as assumed.
 	f.StringVar(&k.reading.Topology, "topology", "", "`FILE` with the racks and machines of the history")
 	f.StringVar(&k.platform, "platform", defaultStart, "platform to start from: a shipped one or a file")
 	f.StringVar(&k.fidelity, "fidelity", "phase", "source of task times: phase, or device if the profile has contention")
-	f.StringVar(&k.out, "out", "", "`FILE` for the platform (.toml); from recorded jobs a folder")
+	k.output.flags(c, "`FILE` for the platform (.toml); from recorded jobs a folder", "replace an existing file", "", "print nothing")
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row of the benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in zhang-shuffle-break, the scenario that defines the cluster")
 	addKnown(c, &k.known)
 	addAnonymise(c, &k.anonymise)
-	f.BoolVar(&k.force, "force", false, "replace an existing file")
-	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
 }
 
@@ -156,15 +154,10 @@ func (a *app) calibrated(c *cobra.Command, args []string, k *calibrating, found 
 	WriteText(w io.Writer) error
 }) error {
 	if k.out != "" {
-		to := destination{out: k.out, force: k.force}
-		if to.file() {
+		if k.file() {
 			return fmt.Errorf("--out %s: want a folder: this calibration has several files", k.out)
 		}
-		var parts []resultdir.NamedFile
-		for _, f := range found.Files(k.out) {
-			parts = append(parts, resultdir.NamedFile{Name: f.Name, Write: f.Write})
-		}
-		if err := a.deliver(c, args, &to, parts, resultdir.Manifest{Scenario: "calibrate", Seed: k.seed}); err != nil {
+		if err := a.deliver(c, args, &k.output, found.Files(k.out), resultdir.Manifest{Scenario: "calibrate", Seed: k.seed}); err != nil {
 			return err
 		}
 	}
@@ -178,12 +171,12 @@ func (a *app) calibrated(c *cobra.Command, args []string, k *calibrating, found 
 		return study.Internal(err)
 	}
 	if k.out == "" {
-		return a.next(&asked{}, slices.Concat([]string{"platform", "calibrate"}, args, []string{"--out", "calibrated"})...)
+		return a.next(&output{}, slices.Concat([]string{"platform", "calibrate"}, args, []string{"--out", "calibrated"})...)
 	}
 	if _, err := fmt.Fprintf(a.stdout, "\nplatform, profiles and scenario in %s\n", printable(k.out)); err != nil {
 		return study.Internal(err)
 	}
-	return a.next(&asked{}, "run", filepath.Join(k.out, "scenario.toml"))
+	return a.next(&output{}, "run", filepath.Join(k.out, "scenario.toml"))
 }
 
 // isHistory reports whether a path holds recorded jobs.
@@ -264,10 +257,10 @@ func (a *app) calibrate(name string, k *calibrating) error {
 		return study.Internal(err)
 	}
 	if k.out == "" {
-		return a.next(&asked{}, "platform", "calibrate", name, "--out", "my-platform.toml")
+		return a.next(&output{}, "platform", "calibrate", name, "--out", "my-platform.toml")
 	}
 	if _, err := fmt.Fprintf(a.stdout, "\nplatform in %s\n", printable(k.out)); err != nil {
 		return study.Internal(err)
 	}
-	return a.next(&asked{}, "platform", "bench", k.out)
+	return a.next(&output{}, "platform", "bench", k.out)
 }

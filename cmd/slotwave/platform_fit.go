@@ -20,13 +20,12 @@ import (
 // fitting holds the flags of fit.
 type fitting struct {
 	calibrate.FitOptions
-	out                string
-	set                []string
-	json, quiet, force bool
+	output
+	set []string
 }
 
 func fitCommand(a *app) *cobra.Command {
-	k := &fitting{}
+	k := &fitting{output: output{verbose: true}}
 	c := &cobra.Command{
 		Use:   "fit PROFILE.csv",
 		Short: "Fit a platform model to measured phases",
@@ -53,10 +52,7 @@ more than 10 % of the time of all rows.`,
 		RunE:    func(c *cobra.Command, args []string) error { return a.fit(c, args[0], k) },
 	}
 	f := c.Flags()
-	f.StringVar(&k.out, "out", "", "`DIR` for the results")
-	f.BoolVar(&k.json, "json", false, "print the platform model as JSON instead of text")
-	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
-	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
+	k.output.flags(c, "`DIR` for the results", forceFolder, "print the platform model as JSON instead of text", "print nothing")
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` of a property of the reduce of --heap, such as io.sort.factor=100")
 	o := &k.Platform
 	f.StringVar(&o.Robust.Weight, "weight", "", "`FUNCTION` that weights residuals (default bisquare)")
@@ -104,7 +100,18 @@ func (a *app) fit(c *cobra.Command, name string, k *fitting) error {
 		a.warn(result.Doubts())
 	}
 	if k.out != "" {
-		if err := a.keepFit([]string{name}, k, result, repeating(c, []string{name})); err != nil {
+		read := append([]string{name}, k.Tasks...)
+		inputs, err := study.FileSums(read)
+		if err != nil {
+			return err
+		}
+		d, err := a.begin(k.out, resultdir.Purpose{Verb: "platform fit", Inputs: read, Force: k.force})
+		if err != nil {
+			return err
+		}
+		defer d.Abort()
+		m := resultdir.Manifest{Arguments: repeating(c, []string{name}), Scenario: text.Slug(result.Title), Inputs: inputs}
+		if err := a.end(d, m, result.Write); err != nil {
 			return err
 		}
 	}
@@ -112,15 +119,5 @@ func (a *app) fit(c *cobra.Command, name string, k *fitting) error {
 	if k.out != "" {
 		next = []string{"run", "two-jobs", "--fidelity", "phase", "--set", "cluster.platform=" + filepath.Join(k.out, "platform.json")}
 	}
-	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json, verbose: true}, result.WriteText, result.WritePlatform, next...)
-}
-
-// keepFit writes the model with the tables and plots of the fit.
-func (a *app) keepFit(args []string, k *fitting, f *calibrate.Fitting, arguments []string) error {
-	inputs, err := study.FileSums(append(args, k.Tasks...))
-	if err != nil {
-		return err
-	}
-	return a.folder(k.out, resultdir.Purpose{Verb: "platform fit", Inputs: append(args, k.Tasks...), Force: k.force}, f.Write,
-		resultdir.Manifest{Arguments: arguments, Scenario: text.Slug(f.Title), Inputs: inputs})
+	return a.show(&k.output, result.WriteText, result.WritePlatform, next...)
 }

@@ -13,8 +13,7 @@ import (
 
 func playCommand(a *app) *cobra.Command {
 	var o play.Options
-	var out string
-	var force, quiet bool
+	var to output
 	c := &cobra.Command{
 		Use:   "play SCENARIO",
 		Short: "Write a page that simulates: change a setting, and the picture moves",
@@ -34,37 +33,35 @@ browser. A release has it built in.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Name = args[0]
-			o.Note = a.building(quiet)
+			o.Note = a.building(to.quiet)
 			p, err := play.Open(o)
 			if err != nil {
 				return err
 			}
-			if out == "" {
-				out = text.Slug("play-"+p.Scenario.Name) + ".html"
+			if to.out == "" {
+				to.out = text.Slug("play-"+p.Scenario.Name) + ".html"
 			}
-			if !force && !replaceable(out, "slotwave play") {
-				return fmt.Errorf("--out %s: the file exists and is no page of play: name another, or replace it with --force", out)
+			if !to.force && !replaceable(to.out, "slotwave play") {
+				return fmt.Errorf("--out %s: the file exists and is no page of play: name another, or replace it with --force", to.out)
 			}
 			var page bytes.Buffer
 			if err := p.Write(&page); err != nil {
 				return err
 			}
-			if err := resultdir.WriteFile(out, 0o666, resultdir.Text(page.String())); err != nil {
+			if err := resultdir.WriteFile(to.out, 0o666, resultdir.Text(page.String())); err != nil {
 				return err
 			}
-			if !quiet {
+			if !to.quiet {
 				a.warn(p.Scenario.Warnings)
-				fmt.Fprintf(a.stdout, "page in %s (%.1f MB): open it in a browser\n", out, float64(page.Len())/1e6)
+				fmt.Fprintf(a.stdout, "page in %s (%.1f MB): open it in a browser\n", to.out, float64(page.Len())/1e6)
 			}
-			return a.next(&asked{quiet: quiet}, "run", args[0])
+			return a.next(&to, "run", args[0])
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&out, "out", "", "`FILE` to write (default play-NAME.html)")
+	to.flags(c, "`FILE` to write (default play-NAME.html)", "replace a file that is no page of play", "", "print no text or warnings")
 	f.StringArrayVar(&o.Set, "set", nil, "`KEY=VALUE` of the scenario that the page begins with; repeatable")
 	f.Uint64Var(&o.Seed, "seed", 1, "master seed")
-	f.BoolVar(&force, "force", false, "replace a file that is no page of play")
-	f.BoolVar(&quiet, "quiet", false, "print no text or warnings")
 	return c
 }
 

@@ -2,14 +2,12 @@ package main
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/predict"
 	"github.com/slotwave/slotwave/study/size"
 	"github.com/slotwave/slotwave/study/sweep"
@@ -80,7 +78,7 @@ func (a *app) provision(name string, k *asked, deadline time.Duration) error {
 	if !k.quiet {
 		a.warn(s.Warnings())
 	}
-	return a.show(k, found.WriteText, found.WriteJSON, "compare", name)
+	return a.show(&k.output, found.WriteText, found.WriteJSON, "compare", name)
 }
 
 func (a *app) predict(name string, k *asked) error {
@@ -106,39 +104,5 @@ func (a *app) predict(name string, k *asked) error {
 			return err
 		}
 	}
-	return a.show(k, answers.WriteText, answers.WriteJSON, "compare", name)
-}
-
-// folder writes a result that is not of a scenario.
-func (a *app) folder(out string, p resultdir.Purpose, write func(resultdir.Target) error, m resultdir.Manifest) error {
-	d, err := resultdir.Create(out, p)
-	if err != nil {
-		return err
-	}
-	defer d.Abort()
-	a.writing.Store(d)
-	if err := write(d); err != nil {
-		return study.Internal(err)
-	}
-	m.Build = resultdir.ReadBuild(version, "")
-	a.writing.Store(nil)
-	return study.Internal(d.Commit(m))
-}
-
-// keep writes results into the chosen directory.
-func (a *app) keep(s *study.Study, k *asked, write func(resultdir.Target) error, arguments []string, read []resultdir.FileSum) error {
-	inputs := slices.Clone(arguments[1:]) // what is no file is passed over
-	for _, f := range read {
-		inputs = append(inputs, f.Name)
-	}
-	d, err := a.create(s, k, arguments[0], inputs...)
-	if err != nil {
-		return err
-	}
-	defer d.Abort()
-	a.writing.Store(d)
-	if err := write(d); err != nil {
-		return study.Internal(err)
-	}
-	return a.commit(d, s, arguments, read)
+	return a.show(&k.output, answers.WriteText, answers.WriteJSON, "compare", name)
 }

@@ -22,11 +22,9 @@ import (
 // reporting are the flags of report.
 type reporting struct {
 	diagnosis.Options
-	out    string
+	output
 	verify string
 	play   bool
-	force  bool
-	quiet  bool
 }
 
 func reportCommand(a *app) *cobra.Command {
@@ -53,14 +51,12 @@ adds 7 MB, a button at each finding simulates its change on the page.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&k.out, "out", "", "`FILE` to write (default report-NAME.html, by the name of PATH)")
+	k.output.flags(c, "`FILE` to write (default report-NAME.html, by the name of PATH)", "replace a file that is no report", "", "print no text or warnings")
 	f.BoolVar(&k.play, "play", false, "let the page simulate the change of each finding (7 MB)")
-	f.BoolVar(&k.force, "force", false, "replace a file that is no report")
 	f.StringVar(&k.verify, "verify", "off", "test changes: `auto` (if the scenario is known) or off")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` of a recorded run, to test changes")
 	f.BoolVar(&k.Anonymise, "anonymise", false, "replace the names of users, jobs and machines")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
-	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
 	return c
 }
 
@@ -129,7 +125,7 @@ func writeReport(a *app, paths []string, k *reporting) error {
 		fmt.Fprintf(a.stdout, "report in %s\n", k.out)
 	}
 	if len(runs) == 0 {
-		return a.next(&asked{quiet: k.quiet}, "run", filepath.Join(paths[0], resultdir.ManifestName))
+		return a.next(&k.output, "run", filepath.Join(paths[0], resultdir.ManifestName))
 	}
-	return a.next(&asked{quiet: k.quiet}, append([]string{"diagnose"}, runs...)...)
+	return a.next(&k.output, append([]string{"diagnose"}, runs...)...)
 }

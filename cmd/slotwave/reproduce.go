@@ -19,13 +19,12 @@ import (
 // reproducing holds the flags of reproduce.
 type reproducing struct {
 	reproduce.Reproducing
-	out                string
-	list, all          bool
-	json, quiet, force bool
+	output
+	list, all bool
 }
 
 func reproduceCommand(a *app) *cobra.Command {
-	k := &reproducing{}
+	k := &reproducing{output: output{verbose: true}}
 	c := &cobra.Command{
 		Use:   "reproduce [PAPER]",
 		Short: "Test what papers claim, over what they do not state",
@@ -67,12 +66,9 @@ directory keeps finished points: after an interruption the same command goes on.
 	f.BoolVar(&k.all, "all", false, "answer the claims of all papers")
 	f.StringVar(&k.Figure, "figure", "", "`PART` to make, as named by --list (default all)")
 	f.StringVar(&k.Platform, "platform", "", "`PLATFORM` in place of the paper's, for zhang")
-	f.StringVar(&k.out, "out", "", "`DIR` for the page and its pictures")
+	k.output.flags(c, "`DIR` for the page and its pictures", forceFolder, forJSON, "print nothing")
 	f.Uint64Var(&k.Seed, "seed", 1, "master seed of all random numbers")
 	f.IntVar(&k.Workers, "workers", 0, "concurrent runs; 0 is one per core")
-	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
-	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
-	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
 	return c
 }
 
@@ -98,7 +94,7 @@ type answered interface {
 
 // reproduce answers the claims of one paper, or with an empty name of all.
 func (a *app) reproduce(name string, k *reproducing) (err error) {
-	k.Build = resultdir.ReadBuild(version, "")
+	k.Build = build()
 	if name != "" {
 		if _, err := reproduce.Find(name); err != nil {
 			return err
@@ -107,11 +103,10 @@ func (a *app) reproduce(name string, k *reproducing) (err error) {
 	var d *resultdir.Dir
 	if k.out != "" {
 		k.Journal = k.out
-		if d, err = resultdir.Create(k.out, resultdir.Purpose{Verb: "reproduce", Force: k.force}); err != nil {
+		if d, err = a.begin(k.out, resultdir.Purpose{Verb: "reproduce", Force: k.force}); err != nil {
 			return err
 		}
 		defer d.Abort()
-		a.writing.Store(d)
 	}
 	bar := a.progress("points", 0, k.quiet)
 	k.Progress = bar.reportOf()
@@ -133,20 +128,16 @@ func (a *app) reproduce(name string, k *reproducing) (err error) {
 		a.warn(warnings)
 	}
 	if d != nil {
-		if err := page.Write(d); err != nil {
-			return study.Internal(err)
-		}
-		a.writing.Store(nil)
-		m := resultdir.Manifest{Build: k.Build, Arguments: k.arguments(name), Scenario: cmp.Or(name, "claims"), Seed: k.Seed}
-		if err := d.Commit(m); err != nil {
-			return study.Internal(err)
+		m := resultdir.Manifest{Arguments: k.arguments(name), Scenario: cmp.Or(name, "claims"), Seed: k.Seed}
+		if err := a.end(d, m, page.Write); err != nil {
+			return err
 		}
 	}
 	next := []string{"reproduce", "--list"}
 	if k.out == "" {
 		next = []string{"reproduce", cmp.Or(name, "--all"), "--out", filepath.Join("out", cmp.Or(name, "claims"))}
 	}
-	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json, verbose: true}, page.WriteText, page.WriteJSON, next...)
+	return a.show(&k.output, page.WriteText, page.WriteJSON, next...)
 }
 
 // arguments returns the arguments that repeat the reproduction.

@@ -11,120 +11,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/results/text"
-	"github.com/slotwave/slotwave/scenarios"
-	"github.com/slotwave/slotwave/study"
 )
-
-// asked holds the flags common to the verbs on scenarios.
-type asked struct {
-	out          string
-	seed         uint64
-	replications int
-	workers      int
-	set, over    []string
-	fidelity     string
-	reading      scenarios.Reading
-	json, quiet  bool
-	verbose      bool
-	lines        int // that the text has room for; 0: any number
-	force        bool
-	trace        bool
-	forkAt       string
-	containers   bool // the verb speaks of runs on YARN
-}
-
-func (k *asked) flags(c *cobra.Command, noOut string) {
-	f := c.Flags()
-	f.StringVar(&k.out, "out", "", "`DIR` for the results (default "+noOut+")")
-	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
-	f.IntVar(&k.replications, "replications", 1, "number of runs, each with its own seed")
-	f.IntVar(&k.workers, "workers", 0, "simulations at a time (0: one per core)")
-	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario, such as cluster.nodes=40")
-	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as cluster.nodes=10:100:10")
-	f.StringVar(&k.fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
-	readingFlags(c, &k.reading)
-	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
-	f.BoolVar(&k.quiet, "quiet", false, "print no summary, progress or warnings")
-	f.BoolVarP(&k.verbose, "verbose", "v", false, "print all tables, and all that was assumed")
-	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
-}
-
-// readingFlags are the flags of verbs that read histories.
-func readingFlags(c *cobra.Command, r *scenarios.Reading) {
-	f := c.Flags()
-	f.StringVar(&r.Format, "format", "", "`FORMAT` of the history (default: detected)")
-	f.StringVar(&r.Topology, "topology", "", "`FILE` with racks and machines of the history")
-	jobsFlag(f, &r.Jobs)
-	f.BoolVar(&r.Anonymise, "anonymise", false, "replace the names of users, jobs and machines")
-}
-
-// jobsFlag chooses the jobs of a history.
-func jobsFlag(f *pflag.FlagSet, jobs *[]string) {
-	f.StringArrayVar(jobs, "job", nil, "jobs whose id or name fits this `PATTERN`: 'sort*'")
-}
-
-// options are how the scenario is asked.
-func (k *asked) options() study.Options {
-	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, Over: k.over, ForkAt: k.forkAt, Fidelity: k.fidelity, Reading: k.reading, Containers: k.containers}
-}
-
-// open opens a scenario and prints its warnings.
-func (a *app) open(name string, k *asked) (*study.Study, error) {
-	if k.replications < 1 {
-		return nil, fmt.Errorf("--replications: got %d: want 1 or more", k.replications)
-	}
-	s, err := study.Open(name, k.options())
-	if err == nil && !k.quiet {
-		a.warn(s.Scenario.Warnings)
-	}
-	return s, err
-}
-
-// arguments returns the arguments that repeat a verb with the same bytes.
-func (k *asked) arguments(verb string, names ...string) []string {
-	args := append([]string{verb}, names...)
-	args = append(args, fmt.Sprintf("--seed=%d", k.seed), fmt.Sprintf("--replications=%d", k.replications))
-	if k.fidelity != "" {
-		args = append(args, "--fidelity="+k.fidelity)
-	}
-	for _, s := range k.set {
-		args = append(args, "--set="+s)
-	}
-	for _, o := range k.over {
-		args = append(args, "--over="+o)
-	}
-	if k.trace {
-		args = append(args, "--trace")
-	}
-	if k.forkAt != "" {
-		args = append(args, "--fork-at="+k.forkAt)
-	}
-	return append(args, readingArguments(&k.reading)...)
-}
-
-func readingArguments(r *scenarios.Reading) (args []string) {
-	if r.Format != "" {
-		args = append(args, "--format="+r.Format)
-	}
-	if r.Topology != "" {
-		args = append(args, "--topology="+r.Topology)
-	}
-	for _, pattern := range r.Jobs {
-		args = append(args, "--job="+pattern)
-	}
-	if r.Anonymise {
-		args = append(args, "--anonymise")
-	}
-	if r.Workload != "" {
-		args = append(args, "--workload="+r.Workload)
-	}
-	return args
-}
 
 func runCommand(a *app) *cobra.Command {
 	k, failAbove, page := &asked{}, "", ""
@@ -175,7 +65,7 @@ of their own that is named after the settings.`,
 			if err := a.simulate(args[0], k, failAbove); err != nil || page == "" {
 				return err
 			}
-			return writeReport(a, runFolders(k.out), &reporting{out: page, force: k.force, quiet: k.quiet})
+			return writeReport(a, runFolders(k.out), &reporting{output: output{out: page, force: k.force, quiet: k.quiet}})
 		},
 	}
 	k.flags(c, "out/<name>")
@@ -205,12 +95,11 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	if k.out == "" {
 		k.out = filepath.Join("out", s.Scenario.Name+k.settingsSuffix())
 	}
-	d, err := a.create(s, k, "run")
+	d, err := a.begin(k.out, purpose(s, "run", k.force))
 	if err != nil {
 		return err
 	}
 	defer d.Abort()
-	a.writing.Store(d)
 	if s.Scenario.Case {
 		return a.simulateCase(d, s, name, k)
 	}
@@ -220,13 +109,11 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Write(d, runs); err != nil {
-		return study.Internal(err)
+	m, err := s.Manifest(build(), k.arguments("run", name))
+	if err != nil {
+		return err
 	}
-	if err := d.Write(resultdir.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
-		return study.Internal(err)
-	}
-	if err := a.commit(d, s, k.arguments("run", name), nil); err != nil {
+	if err := a.end(d, m, func(resultdir.Target) error { return s.Write(d, runs) }, logged(began)); err != nil {
 		return err
 	}
 	k.lines = screenHeight
@@ -243,7 +130,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 			return failed
 		}
 		summary := runs[0].Summary()
-		err = a.show(k, func(w io.Writer, colour bool) error {
+		err = a.show(&k.output, func(w io.Writer, colour bool) error {
 			if err := summary.WriteText(w, colour); err != nil {
 				return err
 			}
@@ -251,7 +138,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 			return err
 		}, summary.WriteJSON, next...)
 	} else {
-		err = a.show(k, s.Comparison(runs).WriteText, s.Comparison(runs).WriteJSON, next...)
+		err = a.show(&k.output, s.Comparison(runs).WriteText, s.Comparison(runs).WriteJSON, next...)
 	}
 	if err != nil {
 		return err
@@ -300,40 +187,3 @@ func (k *asked) settingsSuffix() string {
 }
 
 var notInFolder = regexp.MustCompile(`[^A-Za-z0-9._=]+`)
-
-// create makes the folder for the results of a study.
-func (a *app) create(s *study.Study, k *asked, verb string, read ...string) (*resultdir.Dir, error) {
-	for _, in := range s.Scenario.Inputs {
-		if in.Data == nil {
-			read = append(read, in.Name)
-		}
-	}
-	return resultdir.Create(k.out, resultdir.Purpose{Verb: verb, Inputs: read, Force: k.force})
-}
-
-// commit completes a folder of results with its manifest. The read files are
-// inputs in addition to those of the scenario.
-func (a *app) commit(d *resultdir.Dir, s *study.Study, arguments []string, read []resultdir.FileSum) error {
-	m, err := s.Manifest(resultdir.ReadBuild(version, ""), arguments)
-	if err != nil {
-		return err
-	}
-	m.Inputs = append(m.Inputs, read...)
-	a.writing.Store(nil)
-	return study.Internal(d.Commit(m))
-}
-
-func (a *app) warn(warnings []string) {
-	for _, w := range warnings {
-		fmt.Fprintf(a.stderr, "warning: %s\n", text.Printable(w))
-	}
-}
-
-// printable removes characters from names that would control the terminal.
-func printable(line string) string {
-	lines := strings.Split(line, "\n")
-	for i := range lines {
-		lines[i] = text.Printable(strings.ReplaceAll(lines[i], "\t", "  "))
-	}
-	return strings.Join(lines, "\n")
-}

@@ -54,10 +54,11 @@ func (a *app) simulateCase(d *resultdir.Dir, s *study.Study, name string, k *ask
 	if err != nil {
 		return err
 	}
-	if err := run.Write(d); err != nil {
-		return study.Internal(err)
+	m, err := s.Manifest(build(), k.arguments("run", name))
+	if err != nil {
+		return err
 	}
-	if err := a.commit(d, s, k.arguments("run", name), nil); err != nil || k.quiet {
+	if err := a.end(d, m, run.Write); err != nil || k.quiet {
 		return err
 	}
 	if err := run.WriteText(a.stdout); err != nil {

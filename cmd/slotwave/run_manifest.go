@@ -21,7 +21,7 @@ import (
 // manifest of a single file after that file.
 func isManifest(name string) bool {
 	base := filepath.Base(name)
-	return isFile(name) && (base == resultdir.ManifestName || strings.HasSuffix(base, "-"+resultdir.ManifestName))
+	return study.IsFile(name) && (base == resultdir.ManifestName || strings.HasSuffix(base, "-"+resultdir.ManifestName))
 }
 
 // repeatRun repeats the run that wrote a manifest. The manifest states the run, so
@@ -88,7 +88,7 @@ func (a *app) rerun(path, out string, force bool) error {
 	if err != nil {
 		return err
 	}
-	return a.next(&asked{}, "validate", path)
+	return a.next(&output{}, "validate", path)
 }
 
 // enterDirectory changes to the directory in which the inputs of a manifest are

@@ -19,7 +19,7 @@ const (
 )
 
 // show prints a result as text or as JSON. The text ends with a command that goes on.
-func (a *app) show(k *asked, write func(io.Writer, bool) error, json func(io.Writer) error, next ...string) error {
+func (a *app) show(k *output, write func(io.Writer, bool) error, json func(io.Writer) error, next ...string) error {
 	switch {
 	case k.quiet && !k.json:
 		return nil
@@ -44,7 +44,7 @@ func (a *app) show(k *asked, write func(io.Writer, bool) error, json func(io.Wri
 }
 
 // next prints the command that goes on.
-func (a *app) next(k *asked, command ...string) error {
+func (a *app) next(k *output, command ...string) error {
 	if k.quiet || k.json || len(command) == 0 {
 		return nil
 	}
@@ -184,3 +184,18 @@ func wrap(row string) (out []string) {
 
 // value matches a key and the space to its value.
 var value = regexp.MustCompile(`^\S+(?: \S+)*  +`)
+
+func (a *app) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintf(a.stderr, "warning: %s\n", text.Printable(w))
+	}
+}
+
+// printable removes characters from names that would control the terminal.
+func printable(line string) string {
+	lines := strings.Split(line, "\n")
+	for i := range lines {
+		lines[i] = text.Printable(strings.ReplaceAll(lines[i], "\t", "  "))
+	}
+	return strings.Join(lines, "\n")
+}

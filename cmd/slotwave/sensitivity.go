@@ -3,8 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/slotwave/slotwave/study/sensitivity"
 	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/study/sensitivity"
 )
 
 func sensitivityCommand(a *app) *cobra.Command {
@@ -63,5 +64,5 @@ func (a *app) sensitivity(name string, k *asked, by float64) error {
 			return err
 		}
 	}
-	return a.show(k, r.WriteText, r.WriteJSON, "tune", name)
+	return a.show(&k.output, r.WriteText, r.WriteJSON, "tune", name)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ import (
 
 func sizeCommand(a *app) *cobra.Command {
 	k := &sweeping{}
-	json, grow, known, anonymise := false, "", []string(nil), false
+	grow, known, anonymise := "", []string(nil), false
 	c := &cobra.Command{
 		Use:   "size [SCENARIO] STUDY",
 		Short: "Find the smallest or cheapest cluster that meets all goals",
@@ -59,7 +58,7 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 					return err
 				}
 			}
-			return a.size(c, args[len(args)-1], k, known, json)
+			return a.size(c, args[len(args)-1], k, known)
 		},
 	}
 	k.write(c)
@@ -71,7 +70,7 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 	f.StringVar(&grow, "grow", "", "`FACTORS` by which the data grow, such as 1.4,2, each with lines of its own")
 	f.StringArrayVar(&k.Over, "over", nil, "`KEY=VALUES` that make loads, such as scheduler.name=fifo,fair2")
 	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
-	f.BoolVar(&json, "json", false, "print JSON instead of text")
+	k.output.flags(c, "", "", forJSON, "")
 	addKnown(c, &known)
 	addAnonymise(c, &anonymise)
 	k.work(c)
@@ -87,7 +86,7 @@ func (k *sweeping) anonymise(c *cobra.Command) (err error) {
 	return err
 }
 
-func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string, json bool) error {
+func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) error {
 	began := time.Now()
 	defer collectLate()()
 	if err := k.given(c); err != nil {
@@ -113,11 +112,11 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string, j
 		return err
 	}
 	defer d.Abort()
-	j, err := s.OpenJournal(k.out, resultdir.ReadBuild(version, ""))
+	j, err := s.OpenJournal(k.out, build())
 	if err != nil {
 		return err
 	}
-	bar := a.progress("simulations", 0, k.quiet || json)
+	bar := a.progress("simulations", 0, k.quiet || k.json)
 	found, err := s.Run(j, bar.reportOf())
 	bar.end()
 	if err = errors.Join(err, j.Close()); err != nil {
@@ -126,17 +125,10 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string, j
 	if !k.quiet {
 		a.warn(s.Warnings())
 	}
-	if err := found.Write(d); err != nil {
-		return study.Internal(err)
+	if err := a.end(d, s.Manifest(build()), found.Write, logged(began)); err != nil {
+		return err
 	}
-	if err := d.Write(resultdir.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
-		return study.Internal(err)
-	}
-	a.writing.Store(nil)
-	if err := d.Commit(s.Manifest(resultdir.ReadBuild(version, ""))); err != nil {
-		return study.Internal(err)
-	}
-	return a.show(&asked{out: k.out, quiet: k.quiet, json: json, verbose: k.verbose}, found.WriteText, found.WriteJSON, "run", filepath.Join(k.out, resultdir.ManifestName))
+	return a.show(&k.output, found.WriteText, found.WriteJSON, "run", filepath.Join(k.out, resultdir.ManifestName))
 }
 
 // machineOf calibrates a machine from a history, for questions that recorded times do not
@@ -168,7 +160,7 @@ func (a *app) machineOf(c *cobra.Command, history, result string, known, jobs []
 		err = errors.Join(err, calibrate.Flags().Set("job", pattern))
 	}
 	if err == nil {
-		err = a.calibrateRuns(calibrate, []string{history}, &calibrating{platform: defaultStart, out: folder, seed: 1, quiet: true, force: force, known: known, reading: scenarios.Reading{Jobs: jobs}})
+		err = a.calibrateRuns(calibrate, []string{history}, &calibrating{platform: defaultStart, output: output{out: folder, quiet: true, force: force}, seed: 1, known: known, reading: scenarios.Reading{Jobs: jobs}})
 	}
 	return scenario, err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/sweep"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -20,10 +18,8 @@ import (
 // sweeping are the flags of sweep and its verbs.
 type sweeping struct {
 	sweep.Options
-	out          string
-	seed         uint64
-	quiet, force bool
-	verbose      bool
+	output
+	seed uint64
 }
 
 // ask are the flags that decide on the points.
@@ -41,12 +37,11 @@ func (k *sweeping) ask(c *cobra.Command) {
 
 func (k *sweeping) work(c *cobra.Command) {
 	c.Flags().IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
-	c.Flags().BoolVar(&k.quiet, "quiet", false, "print no summary, progress or warnings")
+	k.output.flags(c, "", "", "", "print no summary, progress or warnings")
 }
 
 func (k *sweeping) write(c *cobra.Command) {
-	c.Flags().StringVar(&k.out, "out", "", "`DIR` for the results (default out/<name>)")
-	c.Flags().BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
+	k.output.flags(c, "`DIR` for the results (default out/<name>)", forceFolder, "", "")
 	c.Flags().BoolVarP(&k.verbose, "verbose", "v", false, "print all that was assumed")
 }
 
@@ -125,7 +120,7 @@ for example with split, and simulate each file with "slotwave sweep work".`,
 			if err != nil {
 				return err
 			}
-			return s.Plan(a.data(), resultdir.ReadBuild(version, ""))
+			return s.Plan(a.data(), build())
 		},
 	}
 	k.ask(c)
@@ -152,7 +147,7 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 				if len(args) > 0 || k.out != "" {
 					return errors.New("--stdin: got a file or --out too: want the points from standard input and the rows on standard output")
 				}
-				return sweep.Stream(a.stdin, a.data(), k.Workers, resultdir.ReadBuild(version, ""), a.stderr)
+				return sweep.Stream(a.stdin, a.data(), k.Workers, build(), a.stderr)
 			}
 			if len(args) == 0 {
 				return errors.New("want SHARD, or --stdin")
@@ -161,11 +156,11 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 				k.out = args[0] + ".rows"
 			}
 			bar := a.progress("simulations", 0, k.quiet)
-			s, err := sweep.Work(args[0], k.out, k.Workers, resultdir.ReadBuild(version, ""), bar.reportOf())
+			s, err := sweep.Work(args[0], k.out, k.Workers, build(), bar.reportOf())
 			bar.end()
 			if err == nil && !k.quiet {
 				a.warn(s.Warnings())
-				err = a.next(&asked{}, "sweep", "merge", k.out)
+				err = a.next(&output{}, "sweep", "merge", k.out)
 			}
 			return err
 		},
@@ -189,7 +184,7 @@ point.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			began := time.Now()
-			s, err := sweep.Merge(args, resultdir.ReadBuild(version, ""))
+			s, err := sweep.Merge(args, build())
 			if err != nil {
 				return err
 			}
@@ -237,7 +232,7 @@ and finished simulations are not repeated. docs/scale-out.md has examples.`,
 			if k.out == "" {
 				k.out = filepath.Join("out", s.Name()+"-shards")
 			}
-			m := s.Submission(k.out, shards, resultdir.ReadBuild(version, ""))
+			m := s.Submission(k.out, shards, build())
 			submit := m.Slurm
 			if args[0] == "hadoop" {
 				submit = m.Hadoop
@@ -277,7 +272,7 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 		return err
 	}
 	defer d.Abort()
-	j, err := s.OpenJournal(k.out, resultdir.ReadBuild(version, ""))
+	j, err := s.OpenJournal(k.out, build())
 	if err != nil {
 		return err
 	}
@@ -298,26 +293,16 @@ func (a *app) createSweep(s *sweep.Sweep, k *sweeping, verb string) (*resultdir.
 	if k.out == "" {
 		k.out = filepath.Join("out", s.Name())
 	}
-	d, err := a.create(s.Base, &asked{out: k.out, force: k.force}, verb)
-	if err == nil {
-		a.writing.Store(d)
-	}
-	return d, err
+	return a.begin(k.out, purpose(s.Base, verb, k.force))
 }
 
 // finishSweep writes the tables of the points and prints them.
 func (a *app) finishSweep(s *sweep.Sweep, d *resultdir.Dir, k *sweeping, began time.Time) error {
 	p := s.Points()
 	defer p.Close()
-	if err := p.WriteStudy(d, s.Title()); err != nil {
-		return study.Internal(err)
+	write := func(d resultdir.Target) error { return p.WriteStudy(d, s.Title()) }
+	if err := a.end(d, s.Manifest(build()), write, logged(began)); err != nil {
+		return err
 	}
-	if err := d.Write(resultdir.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
-		return study.Internal(err)
-	}
-	a.writing.Store(nil)
-	if err := d.Commit(s.Manifest(resultdir.ReadBuild(version, ""))); err != nil {
-		return study.Internal(err)
-	}
-	return a.show(&asked{out: k.out, quiet: k.quiet, verbose: k.verbose}, p.WriteText, nil, "run", filepath.Join(k.out, resultdir.ManifestName))
+	return a.show(&k.output, p.WriteText, nil, "run", filepath.Join(k.out, resultdir.ManifestName))
 }

@@ -3,9 +3,10 @@ package main
 import (
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study/tune"
-	"github.com/spf13/cobra"
 )
 
 // severalRuns is the default number of replications where an interval is needed.
@@ -58,5 +59,5 @@ func (a *app) tune(name string, k *asked) error {
 	if k.out != "" {
 		next = []string{"run", filepath.Join(k.out, resultdir.ManifestName)}
 	}
-	return a.show(k, t.WriteText, t.WriteJSON, next...)
+	return a.show(&k.output, t.WriteText, t.WriteJSON, next...)
 }

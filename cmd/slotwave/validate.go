@@ -47,7 +47,7 @@ manifest. Another damaged file that can still be read gives warnings; with
 			if err := errors.Join(errs...); err != nil {
 				return err
 			}
-			return a.next(&asked{}, first...)
+			return a.next(&output{}, first...)
 		},
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat every loss of data as an error")
@@ -96,7 +96,7 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		return "platform profile, " + workload.Counted(len(p), "phase", "phases"), []string{"platform", "fit", name}, nil
 	}
 	var damaged error // reported after the reading, so that a newer layout is refused as such
-	if manifest := filepath.Join(name, resultdir.ManifestName); isFile(manifest) {
+	if manifest := filepath.Join(name, resultdir.ManifestName); study.IsFile(manifest) {
 		about, history, err := describeManifest(manifest)
 		if about != "" && !history {
 			return about, []string{"run", manifest}, err

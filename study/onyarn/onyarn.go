@@ -44,7 +44,7 @@ func Simulate(s *study.Study) (*Run, error) {
 }
 
 // Write writes the tables of the run.
-func (r *Run) Write(d *resultdir.Dir) error {
+func (r *Run) Write(d resultdir.Target) error {
 	w := resultdir.Writer{Dir: d}
 	w.Write(results.ContainersName, results.WriteTable(r.tables.ContainerTable()))
 	w.Write(results.JobsName, results.WriteTable(r.tables.ApplicationTable()))
