@@ -358,6 +358,22 @@ func (r *Release) HeartbeatOf(c *Cluster, n int) (time.Duration, error) {
 	return interval, err
 }
 
+// MapCodec returns the codec of map outputs on the first machine, or the one that Hadoop
+// takes.
+func (q *WhatIf) MapCodec() Codec {
+	class := "default"
+	for i := range q.Jobs {
+		class = q.Jobs[i].Conf.String("mapred.map.output.compression.codec", class)
+	}
+	all := q.Cluster.Machines[0].AllCodecs()
+	codec, err := FindCodec(class)
+	i := slices.IndexFunc(all, func(c Codec) bool { return c.Name == codec.Name })
+	if err != nil || i < 0 {
+		i = 0
+	}
+	return all[i]
+}
+
 // Lanes returns for each node the most containers that run there at once, as its memory
 // and the smallest container of a job allow.
 func (q *WhatIf) Lanes() []int {

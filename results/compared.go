@@ -42,6 +42,12 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 		fmt.Fprintln(t, row)
 	}
 	t.Flush()
+	repeats := slices.ContainsFunc(runs, func(s *Summary) bool { return s.Replay != nil && len(s.Replay.Settings) == 0 })
+	for i, s := range runs {
+		if repeats && s.Replay != nil && s.Replay.Makespan > 0 {
+			fmt.Fprintf(t, "%s decides anew what the record has decided, as a replay does not: in this way the record itself takes %s.\n", names[i], text.Duration(s.Replay.Makespan))
+		}
+	}
 	if n := runs[0].Replications; n > 1 {
 		fmt.Fprintf(t, "Makespan and mean job time are means of %d seeds; other columns are of the first.\n", n)
 	}

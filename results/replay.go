@@ -16,12 +16,14 @@ import (
 )
 
 // ReplaySummary compares the times of the simulated jobs with the recorded ones.
-// If settings differ from the record, it only names them, because the difference
-// is then not an error.
+// If settings differ from the record, the difference is not an error: what is compared
+// is then the record itself, simulated in the same way.
 type ReplaySummary struct {
 	Settings []string      `json:"settings"`
-	Stated   []string      `json:"stated"` // settings that state what the record does not
-	Times    string        `json:"times"`  // of tasks, where settings differ
+	Stated   []string      `json:"stated"`                        // settings that state what the record does not
+	Times    string        `json:"times"`                         // of tasks, where settings differ
+	Makespan int64         `json:"record_simulated_ns,omitempty"` // of the record itself, likewise
+	Still    string        `json:"standstills,omitempty"`
 	Jobs     int           `json:"jobs"`
 	Unknown  int           `json:"jobs_without_time"`
 	Median   text.Share    `json:"median_error"` // of the absolute differences
@@ -132,7 +134,12 @@ func (r *Run) ReplaySummary() *ReplaySummary {
 	if len(r.Recorded) == 0 {
 		return nil
 	}
-	s := &ReplaySummary{Settings: escaped(r.Changed), Stated: escaped(r.Stated), List: []ReplayedJob{}}
+	s := &ReplaySummary{List: []ReplayedJob{}}
+	if r.Replay != nil && len(r.Changed) > 0 {
+		*s = *r.Replay.Run.ReplaySummary()
+		s.Makespan = int64(r.Replay.Makespan)
+	}
+	s.Settings, s.Stated, s.Still = escaped(r.Changed), escaped(r.Stated), text.Escape(r.Still)
 	if len(r.Changed) > 0 {
 		switch {
 		case r.Question.Fidelity != model.Replay:
@@ -168,13 +175,24 @@ func escaped(settings []string) []string {
 
 // Text is the line of the summary.
 func (s *ReplaySummary) Text() string {
+	if s.Still == "" {
+		return s.compared()
+	}
+	return s.compared() + "; " + text.Shorten(s.Still, 80) + " (workload.still_hosts)"
+}
+
+func (s *ReplaySummary) compared() string {
 	switch {
 	case len(s.Settings) > 0:
-		return "not compared with the record (" + text.Shorten(strings.Join(s.Settings, ", "), 60) + "): initialisation, queues and placement are simulated anew, times of tasks are " + s.Times
+		anew := "not compared with the record (" + text.Shorten(strings.Join(s.Settings, ", "), 60) + "): initialisation, queues and placement are simulated anew, times of tasks are " + s.Times
+		if s.Jobs > 0 {
+			anew += fmt.Sprintf("; in this way the record itself takes %s, with a %s", text.Duration(s.Makespan), s.errors())
+		}
+		return anew
 	case s.Jobs == 0:
 		return fmt.Sprintf("not compared: no time is recorded for %s", text.Count(s.Unknown, "job"))
 	}
-	line := fmt.Sprintf("median error %s of %s, worst %s (%s)", text.Percent(s.Median), text.Count(s.Jobs, "job"), signedPercent(s.Worst), text.Shorten(s.WorstJob, 24))
+	line := s.errors()
 	if s.Unknown > 0 {
 		line += fmt.Sprintf("; %s without a recorded time", text.Number(int64(s.Unknown)))
 	}
@@ -182,6 +200,10 @@ func (s *ReplaySummary) Text() string {
 		line += "; taken as recorded, though no record states it: " + text.Shorten(strings.Join(s.Stated, ", "), 60)
 	}
 	return line
+}
+
+func (s *ReplaySummary) errors() string {
+	return fmt.Sprintf("median error %s of %s, worst %s (%s)", text.Percent(s.Median), text.Count(s.Jobs, "job"), signedPercent(s.Worst), text.Shorten(s.WorstJob, 24))
 }
 
 func signedPercent(s text.Share) string { return fmt.Sprintf("%+.1f %%", 100*float64(s)) }

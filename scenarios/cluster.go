@@ -28,13 +28,11 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 	if onYARN != nil {
 		onYARN.readCosts(t.table, &c.Costs)
 	} else {
-		for _, key := range []string{"memory", "vcores"} {
-			if _, ok := t.ask(key); ok {
-				if release := t.line("hadoop"); release < 0 && t.line(key) > 0 {
-					t.decisive = &problem{line: release, what: fmt.Sprintf("it has slots, and %s:%d states %s: want a release with containers, such as 3.3.6, or a scenario with slots", t.file, t.line(key), join(t.path, key))}
-				}
-				t.failf(key, "Hadoop %s has slots: want hadoop = \"3.3.6\" or another release with containers", c.Hadoop)
+		if _, ok := t.ask("vcores"); ok {
+			if release := t.line("hadoop"); release < 0 && t.line("vcores") > 0 {
+				t.decisive = &problem{line: release, what: fmt.Sprintf("it has slots, and %s:%d states %s: want a release with containers, such as 3.3.6, or a scenario with slots", t.file, t.line("vcores"), join(t.path, "vcores"))}
 			}
+			t.failf("vcores", "Hadoop %s has slots: want hadoop = \"3.3.6\" or another release with containers, or cores, of a machine", c.Hadoop)
 		}
 	}
 	c.SharedSlots = t.boolean("shared_slots", false)
@@ -46,7 +44,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
 	t.readNodes(&c, l, common, m, machine)
-	if l.recorded() && !m.planned() && t.yarn == nil && !m.file.sets("workload.replay") {
+	if l.recorded() && !m.planned() && t.yarn == nil && !m.file.keepsTimes() {
 		t.otherSlots(&c, l, m.file.history)
 	}
 	t.readSlowdowns(&c, l, m)

@@ -97,6 +97,14 @@ func (f *File) sets(key string) bool {
 	})
 }
 
+// keepsTimes reports whether who asks says that recorded times of tasks hold.
+func (f *File) keepsTimes() bool {
+	return slices.ContainsFunc(f.set, func(s setting) bool {
+		k, v, _ := cutSetting(s.text)
+		return strings.TrimSpace(k) == "workload.replay" && strings.Trim(v, ` "`) == "recorded"
+	})
+}
+
 // changes reports whether a setting gives or varies a key.
 func (f *File) changes(key string) bool {
 	return slices.ContainsFunc(f.set, func(s setting) bool { return strings.Contains(s.text, key) })
@@ -417,7 +425,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	if load.recorded() && q.Scheduler.Name == "capacity" {
 		t.recordedQueues(q)
 	}
-	run.Recorded, run.Changed, run.Stated, run.Rescaled = load.records, load.changed, load.stated, load.replay.Rescaled
+	run.Recorded, run.Changed, run.Stated, run.Rescaled, run.Still = load.records, load.changed, load.stated, load.replay.Rescaled, load.still
 	if t.yarn != nil && !load.onYARN && load.recorded() {
 		run.Changed = append(run.Changed, "cluster.hadoop")
 	}

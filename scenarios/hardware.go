@@ -55,17 +55,25 @@ func (m *hardware) readNetwork(t *table, n *model.Network) {
 	t.done()
 }
 
-// machineKeys are the keys that change a platform for some nodes.
-var machineKeys = []string{"platform", "disks", "disk_slowdown", "cpu_slowdown", "nic_slowdown"}
+// machineKeys are the keys that change a platform for some nodes. On YARN the memory is
+// that of containers.
+func (t *table) machineKeys() []string {
+	keys := []string{"platform", "cores", "disks", "nic_mb", "disk_slowdown", "cpu_slowdown", "nic_slowdown"}
+	if t.yarn == nil {
+		keys = append(keys, "memory")
+	}
+	return keys
+}
 
 // readMachine reads the machine type of the cluster or of a group and returns
 // its index. A group without one has the cluster's.
 func (m *hardware) readMachine(t *table, common int) int {
-	t.asked = append(t.asked, machineKeys...)
-	own := slices.ContainsFunc(machineKeys, t.has)
+	keys := t.machineKeys()
+	t.asked = append(t.asked, keys...)
+	own := slices.ContainsFunc(keys, t.has)
 	switch {
 	case !m.planned():
-		for _, key := range machineKeys {
+		for _, key := range keys {
 			if t.has(key) {
 				t.idleAt(t.line(key), "%s has no effect at fidelity %v: want phase or device", join(t.path, key), m.fidelity)
 			}
@@ -87,6 +95,13 @@ func (m *hardware) readMachine(t *table, common int) int {
 	}
 	if t.has("disks") {
 		machine.Disks = slices.Repeat(machine.Disks[:1], t.integer("disks", 1, 1, 1000))
+	}
+	machine.Cores = t.integer("cores", machine.Cores, 1, 1<<20)
+	if t.has("nic_mb") {
+		machine.NIC = t.rate("nic_mb")
+	}
+	if t.yarn == nil {
+		machine.Memory = t.size("memory", machine.Memory)
 	}
 	machine.Disks = slices.Clone(machine.Disks)
 	t.slowDisks(machine.Disks)

@@ -290,9 +290,14 @@ func (r *Reading) choose(h *workload.History) error {
 	return nil
 }
 
-// AsRecorded returns the file of a history without the settings that change it.
-func (f *File) AsRecorded(changed []string) (*File, error) {
-	as, err := f.With()
+// AsRecorded returns the file of a history without the settings that change it. Anew, it
+// is simulated as a question about another cluster is, unless settings say otherwise.
+func (f *File) AsRecorded(changed []string, anew bool) (*File, error) {
+	settings := []string{"workload.initialised=simulated", "workload.replay=rescaled"}
+	as, err := f.With(slices.DeleteFunc(settings, func(s string) bool {
+		key, _, _ := strings.Cut(s, "=")
+		return !anew || f.sets(key)
+	})...)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ type load struct {
 	records  []workload.JobRecord
 	changed  []string // settings and keys that make the run another than the recorded one
 	stated   []string // settings that state what the record does not
+	still    string   // the machines that stood still, and what becomes of it
 	failed   bool     // there is one that cannot be read
 	rates    workload.SwimRates
 	replay   workload.ReplayOptions
@@ -122,7 +123,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	if reading.Anonymise {
 		reading.Jobs = nil // they were chosen by their old names
 	}
-	h, err := l.choose(read.history, &reading, leaveOut)
+	h, err := l.choose(read.history, &reading)
 	if err != nil {
 		t.fail(0, "%v", err)
 		l.failed = true
@@ -146,6 +147,13 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	asks := len(l.changed) > 0 || m.varies
 	l.replay.Initialised = l.replay.Initialised && (t.has("initialised") || m.own && !asks)
 	l.replay.Rescaled = l.replay.Rescaled || asks && !t.has("replay")
+	if leaveOut || asks && !t.has("still_hosts") {
+		without, hosts := h.WithoutStill()
+		*h = without
+		if len(hosts) > 0 {
+			l.still = strings.Join(hosts, ", ") + ": standstill left out"
+		}
+	}
 	l.shape(h, &shape)
 	return l
 }
@@ -197,7 +205,7 @@ func (l *load) leavesOpen(f *File, key string) bool {
 	}
 	slots := func(property string) bool {
 		_, stated := conf.Lookup(property)
-		return !stated && f.sets("workload.replay") // who asks says that the times hold
+		return !stated && f.keepsTimes()
 	}
 	switch section, name, _ := strings.Cut(key, "."); {
 	case key == "cluster.hadoop":
@@ -251,13 +259,9 @@ func (l *load) shape(h *workload.History, shape *workload.Shaping) {
 	}
 }
 
-// choose leaves the jobs that were asked for, and the machines that did not stand
-// still if those are to be left out.
-func (l *load) choose(read *workload.History, r *Reading, leaveOut bool) (*workload.History, error) {
+// choose leaves the jobs that were asked for.
+func (l *load) choose(read *workload.History, r *Reading) (*workload.History, error) {
 	whole := *read
-	if leaveOut {
-		l.table.leaveOutStill(&whole)
-	}
 	all := len(whole.Jobs)
 	err := l.oneCluster(&whole, r)
 	h := whole
@@ -289,15 +293,6 @@ func (l *load) oneCluster(h *workload.History, r *Reading) error {
 		return r.oneCluster(h)
 	}
 	return nil
-}
-
-// leaveOutStill leaves out the hosts of a trace that stood still.
-func (t *table) leaveOutStill(h *workload.History) {
-	without, names := h.WithoutStill()
-	*h = without
-	if len(names) > 0 {
-		t.assume("without %s, which stood still: attempts that they held meanwhile take the median time of their job", strings.Join(names, ", "))
-	}
 }
 
 // lastSubmit returns the submission of the last job of a trace.
@@ -544,6 +539,9 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		}
 		l.table.some(r.Notes, 0)
 		l.records = r.Records
+		if len(r.Still) > 0 {
+			l.still = strings.Join(r.Still, ", ") + ": standstill repeated"
+		}
 		jobs = append(jobs, r.Jobs...)
 	}
 	l.dealUsers(jobs)

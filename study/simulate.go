@@ -144,7 +144,7 @@ func (s *Study) newRun(r int) *results.Run {
 	asked, n := &s.Scenario.Runs[r], s.Options.NumReplications()
 	return &results.Run{
 		Question: &asked.Question, Predictions: make([]model.Prediction, n), Replicated: make([]points.Replication, n),
-		Recorded: asked.Recorded, Changed: asked.Changed, Stated: asked.Stated, Rescaled: asked.Rescaled,
+		Recorded: asked.Recorded, Changed: asked.Changed, Stated: asked.Stated, Rescaled: asked.Rescaled, Still: asked.Still,
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *Study) replayRecord(runs ...*results.Run) error {
 	if first < 0 || len(s.Scenario.Inputs) == 0 {
 		return nil
 	}
-	f, err := s.File.AsRecorded(slices.Concat(runs[first].Changed, runs[first].Stated))
+	f, err := s.File.AsRecorded(slices.Concat(runs[first].Changed, runs[first].Stated), len(runs[first].Changed) > 0)
 	if err != nil {
 		return err
 	}
@@ -193,11 +193,12 @@ func (s *Study) replayRecord(runs ...*results.Run) error {
 		return nil // it runs only with the settings
 	}
 	asked := &scenario.Runs[0]
-	p, err := Predict(sim.Simulator{}, &asked.Question)
+	replayed, err := (&Study{Scenario: scenario, File: f, Options: Options{Seed: s.Options.Seed}}).Once(0)
 	if err != nil {
 		return err
 	}
-	record := &results.ReplayedRecord{Makespan: p.Mean, Missed: 1}
+	p := &replayed.Predictions[0]
+	record := &results.ReplayedRecord{Makespan: p.Mean, Missed: 1, Run: replayed}
 	began, ended := workload.UnknownTime, workload.UnknownTime
 	for i := range asked.Recorded {
 		if j := &asked.Recorded[i]; workload.Known(j.Submit) && workload.Known(j.Finish) {
@@ -224,7 +225,7 @@ func (s *Study) simulateAlternative(run *results.Run, r, alternative int) error 
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.Name, err)
 	}
-	addMisfit(&p, q)
+	correct(&p, q, false)
 	run.Calibrations[alternative] = p
 	return nil
 }
@@ -232,15 +233,16 @@ func (s *Study) simulateAlternative(run *results.Run, r, alternative int) error 
 // spread enters what the calibrations leave open into a run.
 func (s *Study) spread(run *results.Run, r int) {
 	if len(run.Calibrations) > 0 {
-		addMisfit(&run.Predictions[0], &s.Scenario.Runs[r].Question)
+		correct(&run.Predictions[0], &s.Scenario.Runs[r].Question, true)
 	}
 	run.Spread()
 }
 
-// addMisfit widens the bounds of a prediction by as much as the calibration misses the
-// recorded jobs: what it misses of them it may miss of the answer. The makespan has the
-// misfit of the job that ends last.
-func addMisfit(p *model.Prediction, q *model.WhatIf) {
+// correct sets the bounds of a prediction to the answer corrected by what the calibration
+// misses of the recorded jobs: what it misses of them it misses of the answer. Bounds of
+// the answer that is shown reach to it. The makespan has the misfit of the job that ends
+// last.
+func correct(p *model.Prediction, q *model.WhatIf, shown bool) {
 	of := q.Misfits()
 	var last *model.JobOutcome
 	p.Jobs = slices.Clone(p.Jobs)
@@ -252,11 +254,17 @@ func addMisfit(p *model.Prediction, q *model.WhatIf) {
 			continue
 		}
 		other := scaled(j.Finish-j.Submit, misfit)
-		j.Low, j.High = min(j.Low, other), max(j.High, other)
+		j.Low, j.High = other, other
 		if last == nil || j.Finish > last.Finish {
 			last = j
-			p.Least, p.Most = min(p.Mean, scaled(p.Mean, misfit)), max(p.Mean, scaled(p.Mean, misfit))
+			p.Least, p.Most = scaled(p.Mean, misfit), scaled(p.Mean, misfit)
 		}
+		if shown {
+			j.Low, j.High = min(j.Low, j.Finish-j.Submit), max(j.High, j.Finish-j.Submit)
+		}
+	}
+	if shown {
+		p.Least, p.Most = min(p.Least, p.Mean), max(p.Most, p.Mean)
 	}
 }
 

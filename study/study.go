@@ -127,7 +127,7 @@ func Open(name string, o Options) (*Study, error) {
 		return nil, notOnYARN(name)
 	}
 	if run := &first.Runs[0]; len(first.Beyond) > 0 && len(run.Recorded) > 0 && run.Question.Fidelity == model.Replay {
-		return nil, fmt.Errorf("%s: %s: got a question about what tasks do, want a machine: recorded times of tasks hold for the recorded slots, devices and settings only (slotwave platform calibrate %[1]s --out MACHINE, then ask MACHINE/scenario.toml)", name, workload.WithoutSecrets(strings.Join(first.Beyond, ", ")))
+		return nil, &NeedsMachine{name, workload.WithoutSecrets(strings.Join(first.Beyond, ", "))}
 	}
 	s := &Study{Scenario: first, File: f, Options: o}
 	for i, settings := range first.Alternatives {
@@ -142,6 +142,14 @@ func Open(name string, o Options) (*Study, error) {
 		s.alternatives = append(s.alternatives, again)
 	}
 	return s, nil
+}
+
+// NeedsMachine says that a question changes what recorded times of tasks contain, so
+// that only tasks which are simulated on a machine can answer it.
+type NeedsMachine struct{ History, What string }
+
+func (e *NeedsMachine) Error() string {
+	return fmt.Sprintf("%s: %s: got a question about what tasks do, want a machine: recorded times of tasks hold for the recorded slots, devices and settings only (slotwave platform calibrate %[1]s --out MACHINE, then ask MACHINE/scenario.toml)", e.History, e.What)
 }
 
 // Machines returns the question of the first run on the machine of the scenario, and on

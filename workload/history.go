@@ -69,6 +69,7 @@ type HistoryJob struct {
 	Launch  time.Duration // when the JobTracker had initialised the job
 	Finish  time.Duration
 	Outcome State // Running: no end is recorded
+	Still   bool  // a standstill that it met was left out
 
 	Workflow Workflow
 	After    []string // IDs of the jobs that it waited for, where a record lists them

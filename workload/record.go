@@ -30,18 +30,21 @@ func (r *JobRecord) Time() time.Duration {
 }
 
 // record sums up a job under the id of its replay.
-func (j *HistoryJob) record(id string, still []stillHost) JobRecord {
+func (j *HistoryJob) record(id string, still []stillHost, local localised) JobRecord {
 	r := JobRecord{
 		ID: id, Name: j.Name, Outcome: j.Outcome, Submit: j.Submit, Launch: j.Launch, Finish: j.Finish,
 		FirstMap: UnknownTime, Straggler: j.straggles(Map) || j.straggles(Reduce),
 	}
-	for _, a := range j.Each() {
-		if a.Kind == Map && Known(a.Start) && (!Known(r.FirstMap) || a.Start < r.FirstMap) {
-			r.FirstMap = a.Start
+	for i := range j.Tasks {
+		for k := range j.Tasks[i].Attempts {
+			a := &j.Tasks[i].Attempts[k]
+			if a.Kind == Map && Known(a.Start) && (!Known(r.FirstMap) || a.Start < r.FirstMap) {
+				r.FirstMap = a.Start
+			}
+			r.Still = r.Still || slices.ContainsFunc(still, func(s stillHost) bool {
+				return a.Node == s.Host && Known(a.Start) && local.began(&j.Tasks[i], k) <= s.From && j.Finish >= s.To
+			})
 		}
-		r.Still = r.Still || slices.ContainsFunc(still, func(s stillHost) bool {
-			return a.Node == s.Host && Known(a.Start) && a.Start <= s.From && j.Finish >= s.To
-		})
 	}
 	return r
 }
@@ -61,18 +64,21 @@ func (j *HistoryJob) straggles(k Kind) bool {
 	return len(times) >= fewest && took > factor*times[len(times)/2]
 }
 
-// stillHost is a host on which nothing began or ended for many times the usual
+// stillHost is a host on which no task of a kind began or ended for many times the usual
 // gap, although others went on.
 type stillHost struct {
 	Host     string
+	Kind     Kind // of the slots
 	From, To time.Duration
 	Usual    time.Duration // median gap between instants at which something began or ended there
 	few      bool          // elsewhere began and ended few attempts meanwhile
 }
 
-// held reports whether an attempt ran on the host while that stood still.
-func (s *stillHost) held(a *Attempt) bool {
-	return a.Node == s.Host && Known(a.Start) && Known(a.Finish) && a.Start <= s.From && a.Finish >= s.To
+// held reports whether the host had an attempt of a task while it stood still: one that
+// ran, or one that was assigned and could not start.
+func (s *stillHost) held(local localised, t *HistoryTask, n int) bool {
+	a := &t.Attempts[n]
+	return a.Node == s.Host && t.SlotKind() == s.Kind && Known(a.Start) && Known(a.Finish) && local.began(t, n) <= s.From && a.Finish >= s.To
 }
 
 // A host stands still if the gap is stillGaps times its usual one and stillTasks
@@ -87,18 +93,29 @@ const (
 )
 
 // StillHosts finds the hosts that stood still, in order of time.
-func (h *History) StillHosts() []stillHost {
-	at := map[string][]time.Duration{}
+func (h *History) StillHosts() []stillHost { return h.stillHosts(h.localisation()) }
+
+func (h *History) stillHosts(local localised) []stillHost {
+	at, hosts := map[slotsOf][]time.Duration{}, map[string]bool{}
 	var all, took []time.Duration
-	for _, a := range h.Each() {
-		for _, t := range []time.Duration{a.Start, a.Finish} {
+	see := func(task *HistoryTask, n int) {
+		a := &task.Attempts[n]
+		for _, t := range []time.Duration{local.began(task, n), a.Finish} {
 			if a.Node != "" && Known(t) {
-				at[a.Node] = append(at[a.Node], t)
+				of := slotsOf{a.Node, task.SlotKind()}
+				at[of], hosts[a.Node] = append(at[of], t), true
 				all = append(all, t)
 			}
 		}
 		if (a.Kind == Map || a.Kind == Reduce) && Known(a.Start) && Known(a.Finish) {
 			took = append(took, a.Finish-a.Start)
+		}
+	}
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			for n := range h.Jobs[i].Tasks[k].Attempts {
+				see(&h.Jobs[i].Tasks[k], n)
+			}
 		}
 	}
 	if len(took) == 0 {
@@ -112,8 +129,9 @@ func (h *History) StillHosts() []stillHost {
 		return n
 	}
 	var still []stillHost
-	for _, host := range slices.Sorted(maps.Keys(at)) {
-		times := at[host]
+	byHost := func(a, b slotsOf) int { return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.kind, b.kind)) }
+	for _, of := range slices.SortedFunc(maps.Keys(at), byHost) {
+		times := at[of]
 		slices.Sort(times)
 		var gaps []time.Duration
 		for i := range times[1:] {
@@ -121,20 +139,20 @@ func (h *History) StillHosts() []stillHost {
 				gaps = append(gaps, gap)
 			}
 		}
-		if len(gaps) == 0 || len(at) < 2 {
+		if len(gaps) == 0 || len(hosts) < 2 {
 			continue
 		}
 		slices.Sort(gaps)
 		usual := gaps[len(gaps)/2]
 		for i := range times[1:] {
 			from, to := times[i], times[i+1]
-			elsewhere := float64(before(to)-before(from+1)) / float64(len(at)-1)
+			elsewhere := float64(before(to)-before(from+1)) / float64(len(hosts)-1)
 			if to-from >= max(least, stillGaps*usual) {
-				still = append(still, stillHost{host, from, to, usual, elsewhere < stillTurns})
+				still = append(still, stillHost{of.node, of.kind, from, to, usual, elsewhere < stillTurns})
 			}
 		}
 	}
-	still = h.stuck(still)
+	still = h.stuck(still, local)
 	// Where many hosts stand still at the same time, the workload is the cause.
 	var from, to []time.Duration
 	for i := range still {
@@ -145,7 +163,7 @@ func (h *History) StillHosts() []stillHost {
 	still = slices.DeleteFunc(still, func(s stillHost) bool {
 		begun, _ := slices.BinarySearch(from, s.To)
 		ended, _ := slices.BinarySearch(to, s.From+1)
-		return begun-ended > max(1, len(at)/4)
+		return begun-ended > max(1, len(hosts)/4)
 	})
 	slices.SortFunc(still, func(a, b stillHost) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Host, b.Host)) })
 	return still
@@ -166,22 +184,22 @@ func (s *stillHost) isLate(a *Attempt, starts []time.Duration) bool {
 }
 
 // stuck returns the hosts whose attempts confirm that they stood still, given in
-// order of host and time: at least half of those with which a host stood still
+// order of host, slots and time: at least half of those with which a host stood still
 // took many times as long as the others of their job, or it held none and began some
 // late. A host that was only full of long tasks did not stand still, nor did one for
 // which there was nothing to do.
-func (h *History) stuck(still []stillHost) []stillHost {
+func (h *History) stuck(still []stillHost, local localised) []stillHost {
 	holds := make([]heldAttempts, len(still))
-	of := map[string][]heldAttempts{} // of each host
+	of := map[slotsOf][]heldAttempts{}
 	for i, first := 0, 0; i < len(still); i++ {
 		holds[i].stillHost = still[i]
-		if still[i].Host != still[first].Host {
+		if still[i].Host != still[first].Host || still[i].Kind != still[first].Kind {
 			first = i
 		}
-		of[still[i].Host] = holds[first : i+1]
+		of[slotsOf{still[i].Host, still[i].Kind}] = holds[first : i+1]
 	}
 	for i := range h.Jobs {
-		h.Jobs[i].compareHeld(of)
+		h.Jobs[i].compareHeld(of, local)
 	}
 	holds = slices.DeleteFunc(holds, func(s heldAttempts) bool {
 		return (s.all == 0 || s.few) && s.late == 0 || s.all > 0 && (s.long == 0 || 2*s.long < s.compared)
@@ -195,7 +213,7 @@ func (h *History) stuck(still []stillHost) []stillHost {
 
 // compareHeld compares the attempts that hosts held while they stood still with
 // the other tasks of the job, if there are enough.
-func (j *HistoryJob) compareHeld(of map[string][]heldAttempts) {
+func (j *HistoryJob) compareHeld(of map[slotsOf][]heldAttempts, local localised) {
 	const few, factor = 3, 3
 	lastMap, times := j.LastMap(), map[Kind][]time.Duration{}
 	var starts []time.Duration
@@ -206,15 +224,16 @@ func (j *HistoryJob) compareHeld(of map[string][]heldAttempts) {
 	}
 	slices.Sort(starts)
 	for k := range j.Tasks {
-		kind := j.Tasks[k].Kind
-		for n := range j.Tasks[k].Attempts {
-			a := &j.Tasks[k].Attempts[n].Attempt
-			still := of[a.Node]
-			first, _ := slices.BinarySearchFunc(still, a.Start, func(s heldAttempts, at time.Duration) int { return cmp.Compare(s.From, at) })
+		t := &j.Tasks[k]
+		kind := t.Kind
+		for n := range t.Attempts {
+			a, began := &t.Attempts[n].Attempt, local.began(t, n)
+			still := of[slotsOf{a.Node, t.SlotKind()}]
+			first, _ := slices.BinarySearchFunc(still, began, func(s heldAttempts, at time.Duration) int { return cmp.Compare(s.From, at) })
 			if first > 0 && still[first-1].isLate(a, starts) {
 				still[first-1].late++
 			}
-			for i := first; i < len(still) && still[i].held(a); i++ {
+			for i := first; i < len(still) && still[i].held(local, t, n); i++ {
 				s := &still[i]
 				s.all++
 				usual, known := times[kind]
@@ -226,7 +245,7 @@ func (j *HistoryJob) compareHeld(of map[string][]heldAttempts) {
 					continue // a reduce waits for maps, wherever it runs
 				}
 				s.compared++
-				if a.Finish-a.Start > factor*usual[len(usual)/2] {
+				if a.Finish-began > factor*usual[len(usual)/2] {
 					s.long++
 				}
 			}
@@ -244,77 +263,4 @@ func (j *HistoryJob) times(k Kind) []time.Duration {
 	}
 	slices.Sort(times)
 	return times
-}
-
-// WithoutStill returns a history without the hosts that stood still, and their
-// names. Attempts that such a host held meanwhile take the median time of the other
-// successful attempts of their job and kind, each of their phases as much less.
-func (h *History) WithoutStill() (History, []string) {
-	still := h.StillHosts()
-	if len(still) == 0 {
-		return *h, nil
-	}
-	var names []string
-	for i := range still {
-		names = append(names, still[i].Host)
-	}
-	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	without := *h
-	without.Topology.Racks = nil
-	for _, r := range h.Topology.Racks {
-		r.Hosts = slices.DeleteFunc(slices.Clone(r.Hosts), func(host string) bool { return slices.Contains(names, host) })
-		if len(r.Hosts) > 0 {
-			without.Topology.Racks = append(without.Topology.Racks, r)
-		}
-	}
-	without.Jobs = slices.Clone(h.Jobs)
-	for i := range without.Jobs {
-		j := &without.Jobs[i]
-		j.Tasks = slices.Clone(j.Tasks)
-		for k := range j.Tasks {
-			t := &j.Tasks[k]
-			t.Attempts = slices.Clone(t.Attempts)
-			for n := range t.Attempts {
-				a := &t.Attempts[n]
-				if slices.ContainsFunc(still, func(s stillHost) bool { return s.held(&a.Attempt) }) {
-					a.shorten(h.Jobs[i].usual(a.Kind, still))
-				}
-			}
-		}
-	}
-	return without, names
-}
-
-// usual returns the median time of the successful attempts of a kind that no host
-// held while it stood still, or 0 if there are none.
-func (j *HistoryJob) usual(kind Kind, still []stillHost) time.Duration {
-	var took []time.Duration
-	for k := range j.Tasks {
-		a := j.Tasks[k].Winner()
-		if a == nil || a.Kind != kind || !Known(a.Start) || !Known(a.Finish) {
-			continue
-		}
-		if !slices.ContainsFunc(still, func(s stillHost) bool { return s.held(&a.Attempt) }) {
-			took = append(took, a.Duration())
-		}
-	}
-	if len(took) == 0 {
-		return 0
-	}
-	slices.Sort(took)
-	return took[len(took)/2]
-}
-
-// shorten makes an attempt take a time if it took longer.
-func (a *HistoryAttempt) shorten(to time.Duration) {
-	whole := a.Duration()
-	if to <= 0 || whole <= to {
-		return
-	}
-	a.Finish = a.Start + to
-	for p, d := range a.Phases {
-		if Known(d) {
-			a.Phases[p] = Seconds(d.Seconds() * to.Seconds() / whole.Seconds())
-		}
-	}
 }

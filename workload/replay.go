@@ -45,6 +45,7 @@ type Replay struct {
 	Records []JobRecord // of the same jobs
 	Assumed []string    // values that were subtracted or filled in
 	Notes   []string    // facts of the record that the replay does not repeat, by job
+	Still   []string    // hosts that stand still again
 
 	local localised
 }
@@ -77,8 +78,10 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 	for i := range h.Jobs {
 		taken[h.Jobs[i].ID] = true
 	}
-	still, reduces := h.StillHosts(), h.reduceTimes()
-	if r.local = h.localisation(); r.local != nil {
+	r.local = h.localisation()
+	still, reduces := h.stillHosts(r.local), h.reduceTimes()
+	r.Still = namesOf(still)
+	if r.local != nil {
 		r.Assumed = append(r.Assumed, "attempts start on their machine as long after their assignment as recorded")
 	}
 	without := h.WithoutSetupCleanup()
@@ -111,7 +114,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 			again.Maps.grow(o.Bytes)
 		}
 		r.Jobs = append(r.Jobs, again)
-		r.Records = append(r.Records, j.record(again.ID, still))
+		r.Records = append(r.Records, j.record(again.ID, still, r.local))
 	}
 	var submitted []time.Duration
 	for i := range r.Jobs {

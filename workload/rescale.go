@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"math"
 	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // rescale converts recorded times to those on another cluster. The time of a
@@ -12,8 +15,8 @@ import (
 // distance it is multiplied by the slowdown there. A reduce copies its recorded
 // bytes as the reduces did that had no maps to wait for. If bytes are not recorded,
 // its shuffle is drawn from the job's first and typical ones. Reduce phases are
-// drawn from those of the job. Times of reduces, but for the fixed part of a copy,
-// grow with the data; maps become more (MapTasks.grow).
+// drawn from those of the job. Times of reduces, but for the fixed part of a copy and of
+// a reduce phase, grow with the data; maps become more (MapTasks.grow).
 func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	grow := cmp.Or(o.Bytes, 1)
 	m := &j.Maps
@@ -33,7 +36,7 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	}
 	p := extractProfile(h)
 	if p.ReduceTime.N > 0 {
-		r.Time = p.ReduceTime.Durations(o.Commit, grow)
+		r.Time = p.ReduceTime.Durations(o.Commit, fixedReduce(h), grow)
 	}
 	if p.FirstShuffle.N+p.TypicalShuffle.N == 0 {
 		return
@@ -47,7 +50,7 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 		}
 		return
 	}
-	r.FirstWave, r.Shuffle, r.Sort = p.FirstShuffle.Durations(0, grow), p.TypicalShuffle.Durations(0, grow), Durations{}
+	r.FirstWave, r.Shuffle, r.Sort = p.FirstShuffle.Durations(0, 0, grow), p.TypicalShuffle.Durations(0, 0, grow), Durations{}
 }
 
 // grow gives a job whose bytes were multiplied by a factor that many times its maps,
@@ -100,6 +103,41 @@ func repeated[T any](list []T, n int) []T {
 	return out
 }
 
+// fixedPart returns the part of some times that does not grow with the bytes: the
+// intercept of a line, if it is two standard errors above 0, else 0. Reduces of equal
+// bytes show none.
+func fixedPart(bytes, took []float64) float64 {
+	if len(bytes) < 5 || stat.Variance(bytes, nil) == 0 {
+		return 0
+	}
+	fixed, slope := stat.LinearRegression(bytes, took, nil, false)
+	if slope < 0 {
+		fixed, slope = stat.Mean(took, nil), 0
+	}
+	rest := 0.0
+	for i, b := range bytes {
+		off := took[i] - fixed - slope*b
+		rest += float64(off * off)
+	}
+	n, mean := float64(len(bytes)), stat.Mean(bytes, nil)
+	if sure := math.Sqrt(rest / (n - 2) * (1/n + mean*mean/(n-1)/stat.Variance(bytes, nil))); fixed > 2*sure {
+		return fixed
+	}
+	return 0
+}
+
+// fixedReduce returns the fixed part of the reduce phases of a job, in seconds.
+func fixedReduce(h *HistoryJob) float64 {
+	var bytes, took []float64
+	for i := range h.Tasks {
+		t := &h.Tasks[i]
+		if w := t.Winner(); t.Kind == Reduce && w != nil && w.ShuffleBytes != Unknown && Known(w.Phases[PhaseReduce]) {
+			bytes, took = append(bytes, float64(w.ShuffleBytes)), append(took, w.Phases[PhaseReduce].Seconds())
+		}
+	}
+	return fixedPart(bytes, took)
+}
+
 // copying divides the time in which a reduce copies into a fixed part and one per
 // byte, in seconds. A few bytes take as long as none, so the mean time per byte of
 // reduces that had no maps to wait for, if they fetched little, does not hold for
@@ -112,31 +150,35 @@ func copying(h *HistoryJob, perByte float64) (fixed, each float64) {
 	}
 	var all []fetch
 	var most int64 // bytes of typical ones
+	var bytes, took []float64
 	last := h.LastMap()
 	for _, w := range h.Of(Reduce) {
 		if w != nil && Known(w.Phases[PhaseShuffle]) && Known(w.Start) {
 			c := fetch{w.Phases[PhaseShuffle].Seconds(), w.ShuffleBytes, w.Start >= last}
 			if all = append(all, c); c.typical {
 				most = max(most, c.bytes)
+				bytes, took = append(bytes, float64(c.bytes)), append(took, c.took)
 			}
 		}
 	}
-	each = perByte
+	fixed, each = fixedPart(bytes, took), perByte
+	if whole := floats.Sum(took); fixed > 0 {
+		each *= 1 - fixed*float64(len(took))/whole
+	}
+	of := each
 	for _, c := range all {
 		if c.bytes > most {
 			each = min(each, c.took/float64(c.bytes))
 		}
 	}
-	if each == perByte {
-		return 0, each
+	if each == of {
+		return fixed, each
 	}
-	n := 0
-	for _, c := range all {
-		if c.typical {
-			fixed, n = fixed+max(0, c.took-each*float64(c.bytes)), n+1
-		}
+	fixed = 0
+	for i := range took {
+		fixed += max(0, took[i]-each*bytes[i])
 	}
-	return fixed / float64(max(1, n)), each
+	return fixed / float64(max(1, len(took))), each
 }
 
 // farness returns the mean slowdown of maps at each distance relative to
@@ -172,15 +214,16 @@ func shuffled(h *HistoryJob) (bytes []int64) {
 	return bytes
 }
 
-// Durations draws times from the sample, minus a constant part and times a
-// factor. An empty sample sets nothing.
-func (s Sample) Durations(less time.Duration, factor float64) Durations {
+// Durations draws times from the sample, minus a constant part. What is above a fixed
+// part, in seconds, is multiplied by a factor. An empty sample sets nothing.
+func (s Sample) Durations(less time.Duration, fixed, factor float64) Durations {
 	if s.N == 0 {
 		return Durations{}
 	}
 	law := make(empirical, len(s.Quantiles))
 	for i, q := range s.Quantiles {
-		law[i] = max(0, q-less.Seconds()) * factor
+		all := max(0, q-less.Seconds())
+		law[i] = all + max(0, all-fixed)*(factor-1)
 	}
 	return Durations{Dist: &Dist{Name: "empirical", law: law, mean: law.mean()}}
 }

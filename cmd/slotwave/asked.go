@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 )
@@ -28,6 +31,10 @@ type asked struct {
 	trace        bool
 	forkAt       string
 	containers   bool // the verb speaks of runs on YARN
+
+	verb    *cobra.Command // that calibrates a machine where recorded times do not answer; nil: it cannot
+	known   []string       // KEY=VALUE of this machine
+	machine string         // its scenario; empty: none was needed
 }
 
 func (k *asked) flags(c *cobra.Command, noOut string) {
@@ -69,6 +76,19 @@ func (a *app) open(name string, k *asked) (*study.Study, error) {
 		return nil, fmt.Errorf("--replications: got %d: want 1 or more", k.replications)
 	}
 	s, err := study.Open(name, k.options())
+	if needs := (*study.NeedsMachine)(nil); k.verb != nil && isHistory(name) && (len(k.known) > 0 || errors.As(err, &needs)) {
+		if k.out == "" {
+			k.out = filepath.Join("out", text.Slug(filepath.Base(name))+k.settingsSuffix())
+		}
+		if k.machine, err = a.machineOf(k.verb, name, k.out, &calibrating{known: k.known, reading: k.reading, output: output{quiet: k.quiet || k.json, force: k.force}}); err != nil {
+			if needs != nil {
+				err = fmt.Errorf("%w\n%w", needs, err)
+			}
+			return nil, err
+		}
+		k.reading = scenarios.Reading{}
+		s, err = study.Open(k.machine, k.options())
+	}
 	if err == nil && !k.quiet {
 		a.warn(s.Scenario.Warnings)
 	}

@@ -72,7 +72,7 @@ func (a *app) measure(c *cobra.Command, args []string, grow string, known []stri
 	}
 	if isHistory(name) {
 		var err error
-		if name, err = a.machineOf(c, name, "out/measure", known, k.reading.Jobs, false); err != nil {
+		if name, err = a.machineOf(c, name, "out/measure", &calibrating{known: known, reading: k.reading, output: output{quiet: k.quiet || k.json}}); err != nil {
 			return err
 		}
 	} else if len(known) > 0 {

@@ -30,6 +30,7 @@ type calibrating struct {
 	reading            scenarios.Reading
 	known              []string
 	anonymise          bool
+	brief              bool // print progress only
 }
 
 // defaultStart is the platform from which a calibration starts.
@@ -107,7 +108,7 @@ What the profile does not hold is taken from --platform and listed as assumed.
 
 // addKnown adds the flag with which a user states what is known of recorded machines.
 func addKnown(c *cobra.Command, known *[]string) {
-	c.Flags().StringArrayVar(known, "know", nil, "`KEY=VALUE` of the recorded machine that is known, such as cores=8, memory=16g, disk.count=4, nic_mb=125")
+	c.Flags().StringArrayVar(known, "know", nil, "`KEY=VALUE` known of the recorded machine: cores=8")
 }
 
 // addAnonymise adds the flag with which a copy of the history with other names is asked.
@@ -161,7 +162,7 @@ func (a *app) calibrated(c *cobra.Command, args []string, k *calibrating, found 
 			return err
 		}
 	}
-	if k.quiet {
+	if k.quiet || k.brief {
 		return nil
 	}
 	var text strings.Builder

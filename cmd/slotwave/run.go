@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,6 +16,8 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/measure"
 )
 
 func runCommand(a *app) *cobra.Command {
@@ -32,9 +36,12 @@ fair-scheduler.xml of a cluster on YARN, --workload has the jobs.
 A history is replayed on the cluster that it records, and the simulated time of
 each job is compared with the recorded one. --set changes the cluster or the
 workload; the times are then not compared, and all that the cluster decided is
-simulated anew. What tasks do on other slots and devices needs a machine
-(slotwave platform calibrate). --fail-above 5% (or 0.05) exits with code 4 if a
-simulated time differs from the recorded one by more than 5 %.
+simulated anew. What tasks do on other slots and devices is simulated on a
+machine that is calibrated from the history, beside the results; --know states
+facts about it (cores, memory, disk.count, nic_mb, as platform calibrate lists
+them). An answer that may be off by more than half is refused, with the fact
+that would help most. --fail-above 5% (or 0.05) exits with code 4 if a simulated
+time differs from the recorded one by more than 5 %.
 
 A recorded case is simulated with --set run=1, its first recorded run, and each
 attempt is compared with the recorded one: tracker, start and finish to the
@@ -69,6 +76,8 @@ of their own that is named after the settings.`,
 		},
 	}
 	k.flags(c, "out/<name>")
+	k.verb = c
+	addKnown(c, &k.known)
 	c.Flags().StringVar(&k.reading.Workload, "workload", "", "`FILE` with the jobs, for a file with queues of YARN")
 	c.Flags().BoolVar(&k.trace, "trace", false, "write offers.csv (decisions) and spans.csv (threads)")
 	c.Flags().StringVar(&k.forkAt, "fork-at", "", "also run with --set taking effect at this `TIME`")
@@ -87,6 +96,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	if err != nil {
 		return err
 	}
+	name = cmp.Or(k.machine, name)
 	if failAbove != "" {
 		if err := s.Replays(); err != nil {
 			return fmt.Errorf("--fail-above: %w", err)
@@ -108,6 +118,11 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	bar.end()
 	if err != nil {
 		return err
+	}
+	if k.machine != "" {
+		if err := tooWide(s, runs); err != nil {
+			return err
+		}
 	}
 	m, err := s.Manifest(build(), k.arguments("run", name))
 	if err != nil {
@@ -149,6 +164,30 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	}
 	if len(above) > 0 {
 		return coded{exitAbove, fmt.Errorf("difference from the record above %s: %s", failAbove, strings.Join(above, "; "))}
+	}
+	return nil
+}
+
+// tooWide refuses an answer whose interval is too wide to help. It names the fact that
+// would shrink it most.
+func tooWide(s *study.Study, runs []*results.Run) error {
+	const widest = 0.5 // half of the interval, relative
+	for _, run := range runs {
+		p := &run.Predictions[0]
+		half := (p.Most - p.Least).Seconds() / 2 / p.Mean.Seconds()
+		if half <= widest {
+			continue
+		}
+		logs := []float64{math.Log(p.Mean.Seconds())}
+		for i := range run.Calibrations {
+			logs = append(logs, math.Log(run.Calibrations[i].Mean.Seconds()))
+		}
+		help := "no single fact explains it"
+		if facts, _ := measure.Facts(s.Machines(), [][]float64{logs}, nil); len(facts) > 0 {
+			help = fmt.Sprintf("state --know %s=VALUE (%s)", facts[0].Key, facts[0].How)
+		}
+		return fmt.Errorf("the makespan is %v to %v on machines that explain the record, which is too wide to help: %s",
+			p.Least.Round(time.Second), p.Most.Round(time.Second), help)
 	}
 	return nil
 }

@@ -35,10 +35,11 @@ fresh seeds, which the search has not seen, must show that at least the stated
 fraction of all runs meets all goals. This errs in at most 5 % of the searches.
 
 Each offer has a line, with what limits the jobs there. --grow and --over add
-lines for other loads. A history is first replayed at its own size, and each job
-has the error of a replayed job. If an offer has other slots or devices than the
-record, a machine is calibrated from it (--know), and the probability is the
-mean over all machines that explain the record and over the error of the model.
+lines for other loads; the first value makes the answer. A history is first
+replayed at its own size, and each job has the error of a replayed job. If an
+offer has other slots or devices than the record, a machine is calibrated from
+it (--know), and the probability is the mean over all machines that explain the
+record and over the error of the model.
 
 Repeat the same command after a crash: finished simulations are not repeated.`,
 		Example: "  slotwave size my-study.toml\n  slotwave size my-history my-offers.toml --grow 1.4 --out out/offers",
@@ -48,7 +49,7 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 				k.Scenario = args[0]
 			}
 			if grow != "" {
-				k.Over = append(k.Over, "workload.scale_bytes=1,"+grow)
+				k.Over = append(k.Over, "workload.scale_bytes="+grow+",1") // the first makes the answer
 			}
 			if anonymise {
 				if len(args) < 2 {
@@ -67,7 +68,7 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 	f.IntVar(&k.Replications, "replications", 0, "least number of runs of each size (0: as the study says, or 20)")
 	f.StringArrayVar(&k.Set, "set", nil, "`KEY=VALUE` to set in the scenario, such as workload.scale_bytes=1.5")
 	jobsFlag(f, &k.Jobs)
-	f.StringVar(&grow, "grow", "", "`FACTORS` by which the data grow, such as 1.4,2, each with lines of its own")
+	f.StringVar(&grow, "grow", "", "`FACTORS` by which the data grow: the answer is for the first, 1.4,2 has lines for both")
 	f.StringArrayVar(&k.Over, "over", nil, "`KEY=VALUES` that make loads, such as scheduler.name=fifo,fair2")
 	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
 	k.output.flags(c, "", "", forJSON, "")
@@ -93,8 +94,8 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 		return err
 	}
 	s, err := size.Open(name, k.Options)
-	if needs := (*size.NeedsMachine)(nil); errors.As(err, &needs) && isHistory(needs.History) {
-		if k.Scenario, err = a.machineOf(c, needs.History, cmp.Or(k.out, "out/size"), known, k.Jobs, k.force); err != nil {
+	if needs := (*study.NeedsMachine)(nil); errors.As(err, &needs) && isHistory(needs.History) {
+		if k.Scenario, err = a.machineOf(c, needs.History, cmp.Or(k.out, "out/size"), &calibrating{known: known, reading: scenarios.Reading{Jobs: k.Jobs}, output: output{quiet: k.quiet || k.json, force: k.force}}); err != nil {
 			err = fmt.Errorf("%w\n%w", needs, err)
 		} else {
 			s, err = size.Open(name, k.Options)
@@ -134,33 +135,33 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 // machineOf calibrates a machine from a history, for questions that recorded times do not
 // answer, and returns its scenario, beside a result. One that is there already, made of
 // the same record with the same known keys, is taken.
-func (a *app) machineOf(c *cobra.Command, history, result string, known, jobs []string, force bool) (scenario string, err error) {
-	folder := filepath.Join(filepath.Dir(result), text.Slug(filepath.Base(history))+"-machine")
-	scenario = filepath.Join(folder, "scenario.toml")
-	if m, err := resultdir.ReadManifest(filepath.Join(folder, resultdir.ManifestName)); err == nil && m.Scenario == "calibrate" && study.InputsUnchanged(m.Inputs) == nil {
-		var used, chosen []string
-		for _, argument := range m.Arguments {
-			if key, ok := strings.CutPrefix(argument, "--know="); ok {
-				used = append(used, key)
-			}
-			if pattern, ok := strings.CutPrefix(argument, "--job="); ok {
-				chosen = append(chosen, pattern)
+func (a *app) machineOf(c *cobra.Command, history, result string, k *calibrating) (scenario string, err error) {
+	k.out = filepath.Join(filepath.Dir(result), text.Slug(filepath.Base(history))+"-machine")
+	k.platform, k.seed, k.brief = defaultStart, 1, true
+	scenario = filepath.Join(k.out, "scenario.toml")
+	calibrate, _, err := c.Root().Find([]string{"platform", "calibrate"})
+	if err != nil {
+		return "", err
+	}
+	var asked []string
+	for flag, values := range map[string][]string{"know": k.known, "job": k.reading.Jobs, "format": {k.reading.Format}, "topology": {k.reading.Topology}} {
+		for _, v := range values {
+			if v != "" {
+				asked = append(asked, "--"+flag+"="+v)
+				err = errors.Join(err, calibrate.Flags().Set(flag, v)) // for the manifest
 			}
 		}
-		if slices.Equal(used, known) && slices.Equal(chosen, jobs) {
+	}
+	if err != nil {
+		return "", err
+	}
+	if m, err := resultdir.ReadManifest(filepath.Join(k.out, resultdir.ManifestName)); err == nil && m.Scenario == "calibrate" && study.InputsUnchanged(m.Inputs) == nil {
+		used := slices.DeleteFunc(slices.Clone(m.Arguments), func(argument string) bool { return !strings.HasPrefix(argument, "--") })
+		slices.Sort(used)
+		if slices.Sort(asked); slices.Equal(used, asked) {
 			return scenario, nil
 		}
-		force = true
+		k.force = true
 	}
-	calibrate, _, err := c.Root().Find([]string{"platform", "calibrate"})
-	for _, key := range known {
-		err = errors.Join(err, calibrate.Flags().Set("know", key)) // for the manifest
-	}
-	for _, pattern := range jobs {
-		err = errors.Join(err, calibrate.Flags().Set("job", pattern))
-	}
-	if err == nil {
-		err = a.calibrateRuns(calibrate, []string{history}, &calibrating{platform: defaultStart, output: output{out: folder, quiet: true, force: force}, seed: 1, known: known, reading: scenarios.Reading{Jobs: jobs}})
-	}
-	return scenario, err
+	return scenario, a.calibrateRuns(calibrate, []string{history}, k)
 }

@@ -280,7 +280,7 @@ func TestSizeCalibrates(t *testing.T) {
 	}
 	writeFile(t, "times/attempts.csv", "job,task,kind,attempt,state,node,start_ns,finish_ns\na,0,map,0,SUCCEEDED,n,0,1000000000\n")
 	code, _, stderr := call("", "size", "times", "offers.toml", "--out", "refused")
-	if code != exitInput || !strings.Contains(stderr, "which recorded times do not show") || !strings.Contains(stderr, "no job has what calibrating needs") {
+	if code != exitInput || !strings.Contains(stderr, "recorded times of tasks hold for the recorded slots") || !strings.Contains(stderr, "no job has what calibrating needs") {
 		t.Errorf("times alone: exit code %d, %q: want the reason on both counts", code, stderr)
 	}
 	verb(t, "size", "times", "offers.toml", "--set", "workload.replay=recorded", "--quiet", "--out", "left")

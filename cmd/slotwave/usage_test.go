@@ -34,7 +34,7 @@ func TestUsageErrors(t *testing.T) {
 		"run two-jobs -o x":                     `unknown flag "-o": want --out`,
 		"run two-jobs --output x":               `did you mean "--out"?`,
 		"run two-jobs --workers -1":             "--workers: got -1: want 0 or more",
-		"run two-jobs --set cluster.memory=8g":  `cluster.memory: Hadoop 1.2.1 has slots: want hadoop = "3.3.6"`,
+		"run two-jobs --set cluster.vcores=8":   `cluster.vcores: Hadoop 1.2.1 has slots: want hadoop = "3.3.6"`,
 		"explain out/x --node node1":            "--at is missing: want a time",
 		"explain out/x --at 5s":                 "--node is missing: want the name",
 		"convert x":                             "--to is missing: want one of",

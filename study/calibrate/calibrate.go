@@ -62,6 +62,7 @@ type RunCalibration struct {
 	files     []string // names of the programs' files
 	found     candidate
 	keys      []foundKey
+	warnings  []string
 	records   [][2]float64 // of one map and of one reduce, by program
 	jobs      [][]string   // ids of the recorded jobs, by program
 	combined  []bool       // a codec or a combiner that is not recorded made less of the map output, by program
@@ -108,14 +109,14 @@ type combining struct{ records, merged float64 }
 const (
 	members      = 24
 	passes       = 3  // of the smoother
-	steps        = 3  // of the walks
+	steps        = 2  // of the walks
 	alternatives = 18 // with what was found a range of 90 %, if the truth is as likely as each of them
 	foundRounds  = 9  // most, to fit the costs of what was found
 )
 
 // MostSimulations is how many simulations a calibration by recorded jobs takes at most,
 // besides those for the scatter of equal tasks.
-const MostSimulations = members*(passes+1+steps) + 2*foundRounds
+const MostSimulations = members*(passes+1+steps) + alternatives + 2*foundRounds
 
 // mostPrograms limits the names of jobs, each of which has two costs to find.
 const mostPrograms = 100
@@ -132,6 +133,7 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 	if err != nil {
 		return nil, err
 	}
+	*h, _ = h.WithoutStill()
 	c := &RunCalibration{start: start, fidelity: fidelity, release: h.Release, format: r.Format, chosen: r.Jobs, progress: k.Progress}
 	if err := c.open(h, paths, r.Topology); err != nil {
 		return nil, err
@@ -257,7 +259,8 @@ func (c *RunCalibration) readPrograms(h *workload.History) error {
 	})
 }
 
-// measure takes the rows of the recorded jobs.
+// measure takes the rows of the recorded jobs. The time of a whole job that a standstill
+// held up tells nothing of the machine.
 func (c *RunCalibration) measure(h *workload.History) {
 	c.launch = true
 	for i := range h.Jobs {
@@ -294,7 +297,7 @@ func (c *RunCalibration) measure(h *workload.History) {
 		var rows platform.Profile
 		times.rows(&rows, id)
 		for _, row := range rows {
-			if c.shows(rows, row, program, id) {
+			if heldUp := strings.HasPrefix(row.Phase, jobRow) && j.Still; !heldUp && c.shows(rows, row, program, id) {
 				c.recorded = append(c.recorded, row)
 			}
 		}
@@ -333,6 +336,7 @@ func (c *RunCalibration) shows(rows platform.Profile, row platform.PhaseRows, pr
 
 // jobTimes collects the times of a job's tasks that succeeded.
 type jobTimes struct {
+	spec                  *workload.Job // nil: a recorded one
 	submit, lastMap, last time.Duration
 	maps, merges          []time.Duration
 	reduces               []workload.Attempt
@@ -414,8 +418,20 @@ type runTimes map[string]*jobTimes
 
 func (r runTimes) Attempt(a *workload.Attempt) {
 	if t := r[a.Job]; t != nil {
-		t.add(a)
+		one := launched(t.spec, *a)
+		t.add(&one)
 	}
+}
+
+// launched returns a simulated attempt from its launch on, as a record has it: without
+// the recorded time since its assignment, which its start-up contains.
+func launched(j *workload.Job, a workload.Attempt) workload.Attempt {
+	if a.Number == 0 && a.Kind <= workload.Reduce {
+		wait := [...]*workload.Durations{&j.Maps.Localise, &j.Reduces.Localise}[a.Kind].At(a.Task, workload.Stream{})
+		a.Start += wait
+		a.Phases[workload.PhaseStartup] = max(0, a.Phases[workload.PhaseStartup]-wait)
+	}
+	return a
 }
 
 // shown returns a candidate with the costs of the programs that its simulation asks
@@ -427,7 +443,7 @@ func (c *RunCalibration) shown(q model.WhatIf, at candidate) (candidate, platfor
 	}
 	to := candidate{machine: at.machine, costs: slices.Clone(at.costs)}
 	for i := range to.costs {
-		c.fit(i, &to.costs[i], at.machine.Speed, rows)
+		c.fit(i, &to.costs[i], &at.machine, &q, rows)
 	}
 	return to, c.moved(&q, rows, &at, &to), nil
 }
@@ -448,7 +464,7 @@ func (c *RunCalibration) fitted(q model.WhatIf, at candidate) (best candidate, b
 		}
 		done := true
 		for i := range at.costs {
-			done = c.fit(i, &at.costs[i], at.machine.Speed, rows) && done
+			done = c.fit(i, &at.costs[i], &at.machine, &q, rows) && done
 		}
 		if done {
 			return at, rows, nil
@@ -457,8 +473,15 @@ func (c *RunCalibration) fitted(q model.WhatIf, at candidate) (best candidate, b
 	return best, bestRows, nil
 }
 
+// sharing returns by how much a map and a reduce take longer for each second that they
+// compute, if all slots of their kind compute at once.
+func sharing(q *model.WhatIf, m *model.Machine) [2]float64 {
+	n := &q.Cluster.Nodes[len(q.Cluster.Nodes)/2]
+	return [2]float64{max(1, float64(n.MapSlots)/float64(m.Cores)), max(1, float64(n.ReduceSlots)/float64(m.Cores))}
+}
+
 // moved returns the rows of a simulation as they would be with other costs of the
-// programs, if each task had a core.
+// programs.
 func (c *RunCalibration) moved(q *model.WhatIf, rows platform.Profile, from, to *candidate) platform.Profile {
 	slots := 0
 	for i := range q.Cluster.Nodes {
@@ -469,6 +492,7 @@ func (c *RunCalibration) moved(q *model.WhatIf, rows platform.Profile, from, to 
 		waves[q.Jobs[i].ID] = max(1, float64(q.Jobs[i].Maps.Count)/float64(max(1, slots)))
 	}
 	var moved platform.Profile
+	shared := sharing(q, &to.machine)
 	for i := range from.costs {
 		var by [2]float64 // ms of a task
 		for kind := range by {
@@ -485,12 +509,16 @@ func (c *RunCalibration) moved(q *model.WhatIf, rows platform.Profile, from, to 
 					continue
 				}
 				switch row {
-				case mapRow, mapCPURow:
+				case mapCPURow:
 					ms += by[workload.Map]
-				case reduceRow, reduceCPURow:
+				case mapRow:
+					ms += by[workload.Map] * shared[workload.Map]
+				case reduceCPURow:
 					ms += by[workload.Reduce]
+				case reduceRow:
+					ms += by[workload.Reduce] * shared[workload.Reduce]
 				case jobRow:
-					ms += waves[job]*by[workload.Map] + by[workload.Reduce]
+					ms += waves[job]*by[workload.Map]*shared[workload.Map] + by[workload.Reduce]*shared[workload.Reduce]
 				}
 				moved.Add(row+" "+job, platform.PhaseRow{MS: max(0, ms)})
 			}
@@ -513,8 +541,8 @@ const nearEnough = 0.01
 
 // fit changes the costs of a program by what its tasks lack in a simulation. It
 // reports whether they were right.
-func (c *RunCalibration) fit(program int, at *programCosts, speed float64, rows platform.Profile) bool {
-	done := true
+func (c *RunCalibration) fit(program int, at *programCosts, m *model.Machine, q *model.WhatIf, rows platform.Profile) bool {
+	done, speed, shared := true, m.Speed, sharing(q, m)
 	for kind, row := range []string{mapRow, reduceRow} {
 		whole, got, jobs := c.meansOf(program, row, rows)
 		records := c.records[program][kind]
@@ -523,15 +551,14 @@ func (c *RunCalibration) fit(program int, at *programCosts, speed float64, rows 
 		}
 		want := whole
 		if w, g, counted := c.meansOf(program, row+"-cpu", rows); counted == jobs {
-			want, got = w, g
+			want, got, shared[kind] = w, g, 1
 		}
 		combined := c.combining[program].records / records // per record of the map
 		was := at.cost[kind]
 		if kind == int(workload.Map) {
 			was += float64(at.combine * combined)
 		}
-		// The cost that closes the gap if the tasks have a core each.
-		next := math.Max(0, was+(want-got)*1e6*speed/records)
+		next := math.Max(0, was+(want-got)*1e6*speed/records/shared[kind]) // closes the gap
 		done = done && (math.Abs(want-got) <= nearEnough*want || next == 0 && was == 0)
 		at.cost[kind], at.part[kind] = next, math.Min(1, next*records/(1e6*speed*whole))
 		if kind == int(workload.Map) && combined > 0 && next > 0 {
@@ -610,7 +637,7 @@ func (c *RunCalibration) simulate(q model.WhatIf, at candidate) (platform.Profil
 	q = c.with(q, at)
 	times := runTimes{}
 	for i := range q.Jobs {
-		times[q.Jobs[i].ID] = &jobTimes{submit: q.Jobs[i].Submit}
+		times[q.Jobs[i].ID] = &jobTimes{spec: &q.Jobs[i], submit: q.Jobs[i].Submit}
 	}
 	if _, err := (sim.Simulator{Recorder: times}).Predict(q); err != nil {
 		return nil, err
@@ -879,6 +906,9 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 	for _, u := range c.Unused {
 		fmt.Fprintf(&text, "Not used: %s\n", u)
 	}
+	for _, w := range c.warnings {
+		fmt.Fprintf(&text, "Warning: %s\n", w)
+	}
 	fmt.Fprintf(&text, "\n%d simulations\n", c.Runs)
 	_, err := text.WriteTo(w)
 	return err
@@ -929,11 +959,12 @@ type foundKey struct {
 	key              string
 	found, low, high float64
 	error, spread    float64 // standard deviations of the logarithm, over the alternatives and before
+	unexplained      bool    // no machine explains the record, so that none is determined
 }
 
 func (f *foundKey) told() string {
 	switch {
-	case f.error <= 0.1:
+	case f.error <= 0.1 && !f.unexplained:
 		return scenarios.Determined
 	case f.error < 0.7*f.spread:
 		return scenarios.Bounded

@@ -91,7 +91,7 @@ func TestCalibrationsAreReproduced(t *testing.T) {
 				}
 				q := again.Scenario.Runs[0].Question
 				job := q.Jobs[0].ID
-				times := runTimes{job: &jobTimes{submit: q.Jobs[0].Submit}}
+				times := runTimes{job: &jobTimes{spec: &q.Jobs[0], submit: q.Jobs[0].Submit}}
 				if _, err := (sim.Simulator{Recorder: times}).Predict(q); err != nil {
 					t.Fatal(err)
 				}

@@ -28,7 +28,7 @@ type attemptLog map[string]*jobAttempts
 
 func (l attemptLog) Attempt(a *workload.Attempt) {
 	if j := l[a.Job]; j != nil {
-		j.attempts = append(j.attempts, *a)
+		j.attempts = append(j.attempts, launched(j.spec, *a))
 	}
 }
 
@@ -119,8 +119,8 @@ func (c *RunCalibration) simulatedScatter(q model.WhatIf) ([][2]fit.Scatter, err
 		q.Seed = uint64(run + 1)
 		log := attemptLog{}
 		var jobs []jobAttempts
-		for _, j := range c.tasks {
-			log[j.job] = &jobAttempts{job: j.job}
+		for i := range q.Jobs {
+			log[q.Jobs[i].ID] = &jobAttempts{job: q.Jobs[i].ID, spec: &q.Jobs[i]}
 		}
 		if _, err := (sim.Simulator{Recorder: log}).Predict(q); err != nil {
 			return nil, err

@@ -133,7 +133,7 @@ func (k *Calibrating) unknowns(q *model.WhatIf) []unknown {
 	}
 	// All codecs work on the same data: they differ from the usual by the same factor.
 	for _, cost := range codecCosts {
-		codec := codecOf(q)
+		codec := q.MapCodec()
 		usual := *cost.of(&codec)
 		add("codec."+codec.Name+"."+cost.key, usual, 0.7, 0, anything, func(m *model.Machine, v float64) {
 			m.Codecs = m.AllCodecs()
@@ -153,21 +153,6 @@ var codecCosts = []struct {
 }{
 	{"compress_byte", func(c *model.Codec) *float64 { return &c.Compress }},
 	{"decompress_byte", func(c *model.Codec) *float64 { return &c.Decompress }},
-}
-
-// codecOf returns the codec of map outputs, or the one that Hadoop takes.
-func codecOf(q *model.WhatIf) model.Codec {
-	class := "default"
-	for i := range q.Jobs {
-		class = q.Jobs[i].Conf.String("mapred.map.output.compression.codec", class)
-	}
-	all := q.Cluster.Machines[0].AllCodecs()
-	codec, err := model.FindCodec(class)
-	i := slices.IndexFunc(all, func(c model.Codec) bool { return c.Name == codec.Name })
-	if err != nil || i < 0 {
-		i = 0
-	}
-	return all[i]
 }
 
 // hadoopCosts are the costs of Hadoop that differ most between releases and JVMs.
@@ -239,7 +224,6 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 	e.Keep = func(member int) { kept[member] = shown[member] }
 	e.Show = func(member int, values []float64) ([]float64, error) {
 		at, rows, err := c.shown(q, of(member, values))
-		at.misfits = c.misfits(rows)
 		shown[member] = at
 		return c.logsOf(rows), err
 	}
@@ -248,12 +232,18 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 		return err
 	}
 	for _, m := range found[1 : alternatives+1] {
-		c.alternatives = append(c.alternatives, kept[m.Number])
+		other := kept[m.Number]
+		rows, err := c.simulate(q, other)
+		if err != nil {
+			return err
+		}
+		other.misfits = c.misfits(rows)
+		c.alternatives = append(c.alternatives, other)
 	}
 	if c.found, c.simulated, err = c.fitted(q, kept[found[0].Number]); err != nil {
 		return err
 	}
-	c.Machine, c.found.misfits = c.found.machine, c.misfits(c.simulated)
+	c.Machine = c.found.machine
 	if err := c.findScatter(q, apart); err != nil {
 		return err
 	}
@@ -261,20 +251,31 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 		if c.found, c.simulated, err = c.fitted(q, c.found); err != nil {
 			return err
 		}
-		c.found.misfits = c.misfits(c.simulated)
 	}
+	c.found.misfits = c.misfits(c.simulated)
+	off := math.Sqrt(c.off(c.simulated) / float64(len(c.recorded)))
+	if off > explained {
+		c.warnings = append(c.warnings, fmt.Sprintf("the times of tasks and jobs are off by %.0f %% (root mean square): no machine that was tried explains the record, and each key is known less than its interval says", 100*off))
+	}
+	slots, _ := slotsOf(&q)
 	for k, u := range unknowns {
-		f := foundKey{key: u.Name, found: found[0].Values[k], low: math.Inf(1), spread: u.Spread}
+		f := foundKey{key: u.Name, found: found[0].Values[k], low: math.Inf(1), spread: u.Spread, unexplained: off > explained}
 		var logs []float64
 		for _, m := range found[:alternatives+1] {
 			v := m.Values[k]
 			f.low, f.high, logs = math.Min(f.low, v), math.Max(f.high, v), append(logs, math.Log(v))
 		}
-		f.error = stat.StdDev(logs, nil)
+		if f.error = stat.StdDev(logs, nil); u.Name == "cores" && (f.found > threads*slots || f.found < slots/threads/2) {
+			c.warnings = append(c.warnings, fmt.Sprintf("cores: found %.0f for %.0f slots of a node: state them, with --know cores=N (nproc on a recorded machine)", f.found, slots))
+		}
 		c.keys = append(c.keys, f)
 	}
 	return nil
 }
+
+// explained is how far off times may be on a machine that explains the record; threads are
+// what a task computes with at most.
+const explained, threads = 0.2, 2
 
 // logsOf returns the logarithms of the recorded rows in a simulation.
 func (c *RunCalibration) logsOf(rows platform.Profile) (logs []float64) {

@@ -114,9 +114,10 @@ type RecordedLocality struct {
 	Unknown int `json:"unknown"`
 }
 
-// StoodStill is a machine on which nothing began or ended for long.
+// StoodStill is a machine on which no map, or no reduce, began or ended for long.
 type StoodStill struct {
 	Machine string `json:"machine"`
+	Tasks   string `json:"tasks"`
 	From    int64  `json:"from_ns"`
 	To      int64  `json:"to_ns"`
 	Usual   int64  `json:"usual_gap_ns"`
@@ -279,14 +280,11 @@ func (s *Inspection) still(t *text.Writer) {
 		return
 	}
 	t.Section("Machines that stood still")
-	fmt.Fprintf(t, "machine\tfrom\tfor\tusual gap\n")
+	fmt.Fprintf(t, "machine\ttasks\tfrom\tfor\tusual gap\n")
 	for _, m := range s.Still[:min(len(s.Still), shownNames)] {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", text.Shorten(m.Machine, 40), text.Duration(m.From), text.Duration(m.To-m.From), text.Duration(m.Usual))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", text.Shorten(m.Machine, 40), m.Tasks, text.Duration(m.From), text.Duration(m.To-m.From), text.Duration(m.Usual))
 	}
-	t.Flush()
-	if more := len(s.Still) - shownNames; more > 0 {
-		fmt.Fprintf(t, "and %s more times\n", text.Number(int64(more)))
-	}
+	endList(t, len(s.Still), "more time")
 }
 
 func (s *Inspection) speeds(t *text.Writer) {

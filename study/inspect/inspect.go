@@ -53,7 +53,7 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 	in.slots(workload.Reduce)
 	in.attempts()
 	for _, x := range h.StillHosts() {
-		s.Still = append(s.Still, StoodStill{Machine: text.Escape(x.Host), From: int64(x.From), To: int64(x.To), Usual: int64(x.Usual)})
+		s.Still = append(s.Still, StoodStill{Machine: text.Escape(x.Host), Tasks: x.Kind.String() + "s", From: int64(x.From), To: int64(x.To), Usual: int64(x.Usual)})
 	}
 	for _, f := range calibrate.FactorsOf(h) {
 		if f.Tasks > 0 {

@@ -166,7 +166,7 @@ func Facts(machines []*model.WhatIf, answers [][]float64, parts []float64) (fact
 		x := values[key]
 		by := slices.IndexFunc(sources, func(s source) bool { return workload.Matches(key, s.keys) })
 		same := func(t tried) bool { return math.Abs(stat.Correlation(x, values[t.fact.Key], nil)) > 0.999 }
-		if strings.HasPrefix(key, "codec.") && !strings.HasPrefix(key, "codec."+codecOf(machines[0])+".") {
+		if strings.HasPrefix(key, "codec.") && !strings.HasPrefix(key, "codec."+machines[0].MapCodec().Name+".") {
 			by = -1 // calibrate takes that of the record
 		}
 		if by < 0 || stat.StdDev(x, nil) < 1e-6 || slices.ContainsFunc(all, same) {
@@ -195,18 +195,6 @@ func Facts(machines []*model.WhatIf, answers [][]float64, parts []float64) (fact
 	slices.SortStableFunc(facts, func(a, b Fact) int { return cmp.Compare(a.Left, b.Left) })
 	slices.Sort(none)
 	return text.Listed(facts), text.Listed(none)
-}
-
-// codecOf names the codec of the map outputs of a record, or the one that Hadoop takes.
-func codecOf(q *model.WhatIf) string {
-	class := "default"
-	for i := range q.Jobs {
-		class = q.Jobs[i].Conf.String("mapred.map.output.compression.codec", class)
-	}
-	if codec, err := model.FindCodec(class); err == nil {
-		return codec.Name
-	}
-	return "default"
 }
 
 // explained returns the scatter of y that is left about a line over x, relative and as it

@@ -107,7 +107,16 @@ func HalfWidth(sd, part float64) float64 {
 }
 
 // Chance is the probability that simulated times, which may grow by the factor slack, are
-// within a limit, by the error of the model.
-func Chance(slack float64) float64 {
-	return distuv.StudentsT{Sigma: modelError, Nu: errorFreedom}.CDF(math.Log(slack))
+// within a limit, by the error of the model, which is not less than that of the recorded
+// jobs, of which half are off by more than missed.
+func Chance(slack, missed float64) float64 {
+	return errorOver(missed).CDF(math.Log(slack))
+}
+
+// Off is how far a time is off at most in nine of ten cases, relative.
+func Off(missed float64) float64 { return math.Expm1(errorOver(missed).Quantile(0.95)) }
+
+func errorOver(missed float64) distuv.StudentsT {
+	half := distuv.StudentsT{Sigma: 1, Nu: errorFreedom}.Quantile(0.75)
+	return distuv.StudentsT{Sigma: max(modelError, missed/half), Nu: errorFreedom}
 }

@@ -99,8 +99,15 @@ func (z *Sizing) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintf(t, "price\t%s per hour, %s per job\n", price(s.Hourly()), price(s.PerJob()))
 		}
 		if fresh := l.find(s.Nodes, true); fresh != nil {
-			fmt.Fprintf(t, "confirmed\t%s\n", z.metText(fresh)+" with fresh seeds")
+			head := "confirmed"
+			if z.Error.Alternatives > 0 { // as few runs as machines confirm nothing
+				head = "probability"
+			}
+			fmt.Fprintf(t, "%s\t%s\n", head, z.metText(fresh)+" with fresh seeds")
 		}
+	}
+	if l.Load != "" {
+		fmt.Fprintf(t, "for\t%s\n", l.loadName())
 	}
 	z.errorText(t)
 	z.guessText(t, l)
@@ -134,7 +141,7 @@ func (z *Sizing) errorRows() (rows [][2]string) {
 	if e.Alternatives > 0 {
 		others := workload.Counted(e.Alternatives, "other that explains", "others that explain")
 		rows = append(rows, [2]string{"machines", "the probability is the mean over the calibrated machine and " + others + " the record about as well;"},
-			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses of the record, and in nine of ten cases off by at most another %s", text.Percent(text.Share(search.HalfWidth(0, 1))))})
+			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses of the record, and in nine of ten cases off by at most another %s", text.Percent(text.Share(search.Off(e.missed()))))})
 	}
 	return rows
 }

@@ -78,5 +78,8 @@ func (z *Sizing) sentence() string {
 	if s.Price > 0 {
 		cost = fmt.Sprintf(" for %s per hour", price(s.Hourly()))
 	}
+	if l.Load != "" {
+		cost += ", for " + l.loadName()
+	}
 	return fmt.Sprintf("Take %s%s: %s.", l.name(s), cost, z.metText(s))
 }

@@ -11,11 +11,12 @@ import (
 )
 
 // replayRecord simulates the record of the scenario at its own size, without the
-// settings of the study that ask about another cluster or workload. What the jobs took
-// says how far the simulation is off and where the search begins.
+// settings of the study that ask about another cluster or workload, but in the way in
+// which these are answered. What the jobs took says how far the simulation is off and
+// where the search begins.
 func (z *Search) replayRecord() error {
 	base := &z.Base.Scenario.Runs[0]
-	f, err := z.Base.File.AsRecorded(slices.Concat(base.Changed, base.Stated))
+	f, err := z.Base.File.AsRecorded(slices.Concat(base.Changed, base.Stated), true)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,6 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
-	"github.com/slotwave/slotwave/study/measure"
 	"github.com/slotwave/slotwave/study/search"
 	"github.com/slotwave/slotwave/study/sweep"
 	"github.com/slotwave/slotwave/workload"
@@ -127,8 +126,10 @@ func searchOf(s *sweep.Sweep) (*Search, error) {
 			return nil, fmt.Errorf("%s: got the factor %s: the search varies the number and the type of nodes", name, key)
 		}
 	}
-	if err := z.rescale(loads); err != nil {
-		return nil, err
+	if run := &s.Base.Scenario.Runs[0]; len(run.Recorded) > 0 { // each line in the way of the others
+		if s.Base.File, err = s.Base.File.AsRecorded(nil, true); err != nil {
+			return nil, err
+		}
 	}
 	kinds := s.File.Size.Types
 	if z.offers = len(kinds); z.offers > 1 || len(loads) > 0 {
@@ -160,20 +161,6 @@ func searchOf(s *sweep.Sweep) (*Search, error) {
 	}
 	s.Factors = append(s.Factors, nodes, sweep.Listed("seeds", "", []sweep.FactorLevel{{Text: "search"}, {Text: "fresh"}}))
 	return z, s.MakePoints()
-}
-
-// rescale adapts recorded times to other data if a load asks for them: as they are,
-// times of tasks know no bytes.
-func (z *Search) rescale(loads []sweep.Factor) error {
-	grows := slices.ContainsFunc(loads, func(f sweep.Factor) bool { return f.Key == "workload.scale_bytes" })
-	if run := &z.Base.Scenario.Runs[0]; !grows || z.sets("workload.replay") || len(run.Recorded) == 0 || run.Question.Fidelity != model.Replay {
-		return nil
-	}
-	f, err := z.Base.File.With("workload.replay=rescaled")
-	if err == nil {
-		z.Base.File = f
-	}
-	return err
 }
 
 // notSlow takes the factors of single machines away, which calibrate has found or the
@@ -245,7 +232,7 @@ func (z *Search) openLine(l *line, settings []string) error {
 		return nil
 	}
 	if run := &scenario.Runs[0]; len(scenario.Beyond) > 0 && len(run.Recorded) > 0 && q.Fidelity == model.Replay && !z.sets("workload.replay") {
-		return &NeedsMachine{History: z.File.Scenario, what: strings.TrimSpace(l.Name + ": " + workload.WithoutSecrets(strings.Join(scenario.Beyond, ", ")))}
+		return &study.NeedsMachine{History: z.File.Scenario, What: strings.TrimSpace(l.Name + ": " + workload.WithoutSecrets(strings.Join(scenario.Beyond, ", ")))}
 	}
 	q.Cluster.Nodes[0].Dies = 0 // the models know no failures
 	most, err := analytic.MostNodes(q)
@@ -258,17 +245,6 @@ func (z *Search) openLine(l *line, settings []string) error {
 	}
 	l.guess = min(l.most, z.now())
 	return nil
-}
-
-// NeedsMachine says that an offer or a load changes what recorded times of tasks
-// contain, so that only tasks which are simulated on a machine can answer.
-type NeedsMachine struct {
-	History string
-	what    string
-}
-
-func (e *NeedsMachine) Error() string {
-	return fmt.Sprintf("%s: %s, which recorded times do not show: want a machine that slotwave platform calibrate makes of the record, or --set workload.replay=recorded to leave the times as they are", e.History, e.what)
 }
 
 // sets reports whether the study or the command line sets a key of the scenario.
@@ -542,7 +518,7 @@ func (z *Search) answer(at int) error {
 }
 
 // leftOpen says how many machines that explain the record meet the goals on the largest
-// cluster of a line, and which fact would tell them from the others.
+// cluster of a line.
 func (z *Search) leftOpen(at int) error {
 	l := &z.lines[at]
 	z.Enough = z.decided(1)
@@ -551,22 +527,13 @@ func (z *Search) leftOpen(at int) error {
 	if err != nil {
 		return err
 	}
-	machines, met, known := z.Base.Machines(), 0, true
-	var slacks []float64 // logarithms
-	for _, r := range runs[:len(machines)] {
-		least := slices.Min(r.Slacks)
-		known = known && least > 0
-		slacks = append(slacks, math.Log(least))
-		if least >= 1 {
+	machines, met := len(z.Base.Machines()), 0
+	for _, r := range runs[:machines] {
+		if slices.Min(r.Slacks) >= 1 {
 			met++
 		}
 	}
-	l.open = fmt.Sprintf("%d of %d machines that explain the record meet all goals there", met, len(machines))
-	if known {
-		if facts, _ := measure.Facts(machines, [][]float64{slacks}, nil); len(facts) > 0 {
-			l.open += fmt.Sprintf("; %s tells most about them (%s): --know %s=VALUE", facts[0].Key, facts[0].How, facts[0].Key)
-		}
-	}
+	l.open = fmt.Sprintf("%d of %d machines that explain the record meet all goals there (slotwave measure names the fact that tells them apart)", met, machines)
 	return nil
 }
 

@@ -107,7 +107,7 @@ func (z *Sizing) goal(s *Size, g int) (mean, half, met float64) {
 func (z *Sizing) chance(r points.Replication, g int) float64 {
 	switch {
 	case z.Error.Alternatives > 0:
-		return search.Chance(r.Slacks[g])
+		return search.Chance(r.Slacks[g], z.Error.missed())
 	case z.Goals[g].Met(r.Goals[g]):
 		return 1
 	}
@@ -229,6 +229,14 @@ type SizingError struct {
 	Unknown      string                 `json:"unknown,omitempty"` // why no record is compared; empty if one is
 	Replay       *results.ReplaySummary `json:"replay"`
 	Alternatives int                    `json:"other_calibrations"` // that explain the record about as well, over which the runs take turns
+}
+
+// missed is the median error of the replayed jobs.
+func (e *SizingError) missed() float64 {
+	if e.Replay == nil {
+		return 0
+	}
+	return float64(e.Replay.Median)
 }
 
 // price formats money for people; empty without a price.
