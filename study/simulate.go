@@ -257,7 +257,8 @@ func correct(p *model.Prediction, q *model.WhatIf, shown bool) {
 		j.Low, j.High = other, other
 		if last == nil || j.Finish > last.Finish {
 			last = j
-			p.Least, p.Most = scaled(p.Mean, misfit), scaled(p.Mean, misfit)
+			p.Least = p.Mean + other - (j.Finish - j.Submit) // submissions are not off
+			p.Most = p.Least
 		}
 		if shown {
 			j.Low, j.High = min(j.Low, j.Finish-j.Submit), max(j.High, j.Finish-j.Submit)
