@@ -6,23 +6,9 @@ import (
 	"time"
 )
 
-// began returns when an attempt of a task was assigned, if that is known of its start.
-func (l localised) began(t *HistoryTask, n int) time.Duration {
-	if a := &t.Attempts[n]; n > 0 || !Known(a.Start) {
-		return a.Start
-	}
-	return t.Attempts[0].Start - l[t]
-}
-
 // mostUsual is the longest median of these times that is taken for localisation, or,
 // in MRv2, for the wait for a container.
 const mostUsual = 4 * time.Second
-
-// slotsOf are the slots of a type on a machine.
-type slotsOf struct {
-	node string
-	kind Kind
-}
 
 // placedAttempt is the first attempt of a task with the task's assignment.
 type placedAttempt struct {

@@ -64,6 +64,25 @@ func (j *HistoryJob) straggles(k Kind) bool {
 	return len(times) >= fewest && took > factor*times[len(times)/2]
 }
 
+// localised holds how long attempts were on their machines before they started,
+// by task: the TaskTracker first fetches the files of the job. A history shows it
+// where the start of a task is its assignment by the JobTracker.
+type localised map[*HistoryTask]time.Duration
+
+// began returns when an attempt of a task was assigned, if that is known of its start.
+func (l localised) began(t *HistoryTask, n int) time.Duration {
+	if a := &t.Attempts[n]; n > 0 || !Known(a.Start) {
+		return a.Start
+	}
+	return t.Attempts[0].Start - l[t]
+}
+
+// slotsOf are the slots of a type on a machine.
+type slotsOf struct {
+	node string
+	kind Kind
+}
+
 // stillHost is a host on which no task of a kind began or ended for many times the usual
 // gap, although others went on.
 type stillHost struct {

@@ -479,8 +479,3 @@ var noSpeculation = func() (conf Conf) {
 	conf.Set("mapred.reduce.tasks.speculative.execution", "false")
 	return conf
 }()
-
-// localised holds how long attempts were on their machines before they started,
-// by task: the TaskTracker first fetches the files of the job. A history shows it
-// where the start of a task is its assignment by the JobTracker.
-type localised map[*HistoryTask]time.Duration
