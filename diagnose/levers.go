@@ -34,7 +34,7 @@ const (
 	weightUnusual = 1    // a limit, or a value outside its usual range
 	weightSet     = 0.5  // a key that is set to other than its default, or that a rule names
 	weightUsual   = 0.25 // any other
-	weightBought  = 0.1  // more or faster hardware than usual
+	weightBought  = 0.1  // more or faster hardware than usual, or another Hadoop
 )
 
 // weigh sets the weight of a change.
@@ -56,7 +56,7 @@ func unusual(is bool) float64 {
 // tasks.
 var parts = map[string][]string{
 	"launch":  names(queueTime, initialisation, heartbeatTime, schedulerLimit, localityTime, slotHeld, betweenAttempts, setUp, cleanUp, waitsForFetch, shuffleTime),
-	"start":   names(startUp, setUp, cleanUp, commitTime, heartbeatTime),
+	"start":   names(startUp, setUp, cleanUp, commitTime, heartbeatTime, slotHeld),
 	"read":    append(names(readTime, localityTime), onDisk, onNetwork),
 	"map":     append(names(readTime, workTime, startUp), onCPU, onDisk),
 	"sort":    append(names(sortSpill, mergeTime, waitsForSpill, workTime), onCPU, onDisk),
@@ -378,19 +378,23 @@ const leastBeat = 100 * time.Millisecond
 func sizes(q *model.WhatIf) []lever {
 	c := &q.Cluster
 	beat := lever{key: "cluster.heartbeat", acts: "launch start", about: "interval of heartbeats"}
-	usual := heartbeatOf(q)
+	unset := *q
+	unset.Cluster.Heartbeat = 0
+	usual, release := heartbeatOf(q), heartbeatOf(&unset)
 	if c.Heartbeat > 0 {
-		unset := *q
-		unset.Cluster.Heartbeat = 0
-		beat.to = []*Change{setHeartbeat("heartbeat of the release", 0).weigh(max(weightSet, unusual(usual > heartbeatOf(&unset))))}
+		beat.to = []*Change{setHeartbeat("heartbeat of the release", 0).weigh(max(weightSet, unusual(usual > release)))}
 	}
 	if usual > 0 {
 		beat.step = func(steps int) *Change {
 			next := time.Duration(float64(usual) * math.Pow(4, float64(steps))).Round(time.Millisecond)
+			weight := weightUsual
+			if next < release { // no property of Hadoop sets it
+				weight = weightBought
+			}
 			if next < leastBeat {
 				return nil
 			}
-			return setHeartbeat(fmt.Sprintf("heartbeat of %v", next), next).weigh(weightUsual)
+			return setHeartbeat(fmt.Sprintf("heartbeat of %v", next), next).weigh(weight)
 		}
 	}
 	list := []lever{beat}
