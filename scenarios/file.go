@@ -495,11 +495,12 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 	}
 	for i := 0; t.lines[index("job", i)] > 0; i++ {
 		job := index("job", i)
-		for _, key := range []struct {
-			name, other, family string
-		}{{"pool", "queue", "fair"}, {"queue", "pool", "capacity"}} {
-			if line := t.lines[join(job, key.name)]; line > 0 && t.lines[join(job, key.other)] == 0 && !isAny(q, key.family) {
-				t.warnAt(line, "%s.%s has no effect: the scheduler is %s%s", job, key.name, q.Scheduler.Name, map[bool]string{true: ": want " + key.other}[isAny(q, "fair") || isAny(q, "capacity")])
+		for _, key := range []struct{ name, family, want, wanted string }{
+			{"pool", "fair", "queue", "capacity"}, {"queue", "capacity", "pool", "fair"},
+		} {
+			line := t.lines[join(job, key.name)]
+			if line > 0 && t.lines[join(job, key.want)] == 0 && isAny(q, key.wanted) && !isAny(q, key.family) {
+				t.warnAt(line, "%s.%s has no effect: the scheduler is %s: want %s", job, key.name, q.Scheduler.Name, key.want)
 			}
 		}
 	}

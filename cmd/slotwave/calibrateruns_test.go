@@ -138,7 +138,7 @@ reduces = 8
 		}
 	}
 	_, _, warned = call("", "run", at("found/scenario.toml"), "--set", "cluster.nodes=2", "--out", at("fewer"), "--set", "plots=none")
-	if !strings.Contains(warned, "1 of 1 names are not of a node of this cluster") {
+	if !strings.Contains(warned, "no node of this cluster has the name node3") {
 		t.Errorf("on other machines: %s", warned)
 	}
 }
