@@ -29,9 +29,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 		onYARN.readCosts(t.table, &c.Costs)
 	} else {
 		if _, ok := t.ask("vcores"); ok {
-			if release := t.line("hadoop"); release < 0 && t.line("vcores") > 0 {
-				t.decisive = &problem{line: release, what: fmt.Sprintf("it has slots, and %s:%d states %s: want a release with containers, such as 3.3.6, or a scenario with slots", t.file, t.line("vcores"), join(t.path, "vcores"))}
-			}
+			t.onlyOnYARN("vcores")
 			t.failf("vcores", "Hadoop %s has slots: want hadoop = \"3.3.6\" or another release with containers, or cores, of a machine", c.Hadoop)
 		}
 	}
@@ -522,6 +520,14 @@ func (t clusterTable) resourceOf(conf workload.Conf) model.Resource {
 	return model.Resource{
 		MemoryMiB: whole("memory", "yarn.nodemanager.resource.memory-mb"),
 		VCores:    whole("vcores", "yarn.nodemanager.resource.cpu-vcores"),
+	}
+}
+
+// onlyOnYARN blames a release with slots that the command line states, and no key that
+// the file then has in vain.
+func (t *table) onlyOnYARN(key string) {
+	if release := t.lines["cluster.hadoop"]; release < 0 && t.line(key) > 0 {
+		t.decisive = &problem{line: release, what: fmt.Sprintf("it has slots, and %s:%d states %s: want a release with containers, such as 3.3.6, or a scenario with slots", t.file, t.line(key), join(t.path, key))}
 	}
 }
 

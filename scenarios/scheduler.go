@@ -30,6 +30,9 @@ type schedulerTable struct{ *table }
 // readScheduler reads [scheduler].
 func (t schedulerTable) readScheduler(c *model.Cluster) model.Scheduler {
 	s := model.Scheduler{Conf: c.Conf}
+	if name, _ := t.values["name"].(string); strings.HasPrefix(name, "yarn-") {
+		t.onlyOnYARN("name")
+	}
 	s.Name = t.oneOf("name", t.policyOf(c), scheduler.Names()...)
 	for _, e := range elements {
 		switch {

@@ -77,7 +77,7 @@ func TestIdleHosts(t *testing.T) {
 	begin := func(job int, host string, start time.Duration) {
 		j := &h.Jobs[job]
 		a := HistoryAttempt{Attempt: Attempt{Kind: Map, State: Succeeded, Node: host, Start: start, Finish: start + 2*time.Second}}
-		j.Tasks = append(j.Tasks, HistoryTask{Kind: Map, Number: len(j.Tasks), State: Succeeded, Attempts: []HistoryAttempt{a}})
+		j.Tasks = append(j.Tasks, HistoryTask{Kind: Map, Number: len(j.Tasks), State: Succeeded, Start: start, Attempts: []HistoryAttempt{a}})
 	}
 	for i := range time.Duration(8) {
 		for _, host := range []string{"a", "b", "c", "d", "e"} {

@@ -216,7 +216,7 @@ func TestValidateQueues(t *testing.T) {
 		code       int
 	}{
 		{capacity, "capacity-scheduler.xml: queues of a cluster on YARN", exitDone},
-		{strings.Replace(capacity, ">40<", ">60<", 1), `capacity-scheduler.xml:2: yarn.scheduler.capacity.root.queues: got "a,b": want capacities that sum to 100`, exitInput},
+		{strings.Replace(capacity, ">40<", ">60<", 1), `capacity-scheduler.xml:4: yarn.scheduler.capacity.root.b.capacity: got "60": want capacities below root that sum to 100`, exitInput},
 		{"<allocations><queue name=\"a\"><weight>2</weight></queue></allocations>", "queues of a cluster on YARN", exitDone},
 		{"<allocations><queue name=\"a\"><weight>x</weight></queue></allocations>", "capacity-scheduler.xml:1: ", exitInput},
 	} {

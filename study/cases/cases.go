@@ -57,8 +57,8 @@ type Agreement struct {
 	Outside             string // first figure of a job outside the range of the recorded runs
 }
 
-// rowsOf collects a simulated run's executions. The record has none that a tracker held
-// when it died: they are in lost, by job.
+// rowsOf collects a simulated run's executions. Those that a tracker held when it died
+// are also in lost, by job: the recorded counts leave them out.
 type rowsOf struct {
 	nodes map[string]*model.Node
 	rows  map[attemptKey]execution
@@ -69,7 +69,6 @@ func (r *rowsOf) Attempt(a *workload.Attempt) {
 	node := r.nodes[a.Node]
 	if node.Dies > 0 && a.Finish >= node.Dies && a.State == workload.Killed {
 		r.lost[a.Job] = append(r.lost[a.Job], *a)
-		return
 	}
 	slot := "map"
 	switch {
