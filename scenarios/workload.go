@@ -539,7 +539,7 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		}
 		l.table.some(r.Notes, 0)
 		l.records = r.Records
-		if len(r.Still) > 0 {
+		if len(r.Still) > 0 && l.still == "" {
 			l.still = strings.Join(r.Still, ", ") + ": standstill repeated"
 		}
 		jobs = append(jobs, r.Jobs...)

@@ -547,6 +547,28 @@ func TestReplayOnAsManyMachines(t *testing.T) {
 	}
 }
 
+// A machine that stood still does so again in a replay, not in a what-if, unless it is
+// asked for.
+func TestStandstillOfOneMachine(t *testing.T) {
+	trace := shared(t, "data/gridmix-traces/trace_5m.json.gz")
+	for _, c := range []struct {
+		set  []string
+		want string
+	}{
+		{nil, "host254: standstill repeated"},
+		{[]string{"cluster.nodes=16"}, "host254: standstill left out"},
+		{[]string{"cluster.nodes=16", "workload.still_hosts=recorded"}, "host254: standstill repeated"},
+	} {
+		args := []string{"run", trace, "--out", filepath.Join(t.TempDir(), "run"), "--set", "plots=none"}
+		for _, set := range c.set {
+			args = append(args, "--set", set)
+		}
+		if out := strings.Join(strings.Fields(verb(t, args...)), " "); !strings.Contains(out, c.want) {
+			t.Errorf("%v: want %q in\n%s", c.set, c.want, out)
+		}
+	}
+}
+
 // Every verb that reads histories takes the same flags, and a topology of the user
 // is read beside the traces of a shipped scenario.
 func TestReadingFlags(t *testing.T) {
