@@ -356,11 +356,9 @@ func (p *Points) label(i int) string {
 	}
 	var parts []string
 	for f, k := range point.Levels {
-		key := p.Factors[f].Key
-		if len(p.Factors) == 1 {
-			key = ""
-		} else if key = p.short(f) + "="; key == "name=" {
-			key = ""
+		key := ""
+		if short := p.short(f); len(p.Factors) > 1 && short != "name" {
+			key = short + "="
 		}
 		parts = append(parts, text.Escape(key+p.Factors[f].Value(k)))
 	}
