@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,19 +104,10 @@ func (a *app) compare(names []string, k *comparing) error {
 	if len(names) > 1 && len(c.Runs) == len(names) && len(k.measured) == 0 {
 		next = []string{"compare", names[0], names[1], "--why"}
 	}
-	write := c.WriteText
-	if len(names) > 1 && !k.verbose { // the runs and their jobs; what models say of each is left out
-		write = func(w io.Writer, colour bool) error {
-			var full strings.Builder
-			if err := c.WriteText(&full, colour); err != nil {
-				return err
-			}
-			sections := strings.SplitN(full.String(), "\n\n", 3)
-			_, err := fmt.Fprintf(w, "%s\n\nmore with -v: what the models predict for each run, and why they differ\n", strings.TrimRight(strings.Join(sections[:min(2, len(sections))], "\n\n"), "\n"))
-			return err
-		}
+	if len(names) > 1 {
+		k.rest = "what the models predict for each run, and why they differ"
 	}
-	if err := a.show(&k.output, write, c.WriteAnswers, next...); err != nil {
+	if err := a.show(&k.output, c.WriteText, c.WriteAnswers, next...); err != nil {
 		return err
 	}
 	if len(c.Above) > 0 {

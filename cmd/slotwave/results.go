@@ -25,7 +25,8 @@ type output struct {
 	force       bool
 	json, quiet bool
 	verbose     bool
-	lines       int // that the text has room for; 0: any number
+	lines       int    // that the text has room for; 0: any number
+	rest        string // what the sections below the first two hold, if only -v prints them
 }
 
 // flags are --out, --force, --json and --quiet with what they do; empty: no such flag.

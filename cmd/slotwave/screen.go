@@ -32,7 +32,7 @@ func (a *app) show(k *output, write func(io.Writer, bool) error, json func(io.Wr
 	}
 	shown := full.String()
 	if !k.verbose {
-		shown = brief(shown, k.lines, k.out)
+		shown = brief(shown, k)
 	}
 	if k.out != "" {
 		shown += fmt.Sprintf("\nresults in %s\n", printable(k.out))
@@ -64,11 +64,11 @@ type section struct {
 	must  bool // is shown on every screen
 }
 
-// brief shortens a text to sections that fit a number of lines, 0 for all sections.
-// The first two sections, warnings and a record stay. What was assumed becomes one
-// line.
-func brief(full string, lines int, out string) string {
+// brief shortens a text to the sections that an output has room for. The first two
+// sections, warnings and a record stay. What was assumed becomes one line.
+func brief(full string, k *output) string {
 	var all []section
+	lines := k.lines
 	assumed, left := 0, lines-6 // lines below the sections
 	for i, part := range strings.Split(strings.Trim(full, "\n"), "\n\n") {
 		s := section{rows: strings.Split(part, "\n")}
@@ -87,6 +87,10 @@ func brief(full string, lines int, out string) string {
 	}
 	var kept, more []string
 	for _, s := range all {
+		if k.rest != "" && !s.must {
+			more = []string{k.rest}
+			continue
+		}
 		if lines > 0 && !s.must {
 			if len(s.rows) == 0 || len(s.rows)+1 > left {
 				more = append(more, s.title)
@@ -102,7 +106,7 @@ func brief(full string, lines int, out string) string {
 	}
 	if assumed > 0 {
 		where := "-v lists them"
-		if out != "" {
+		if k.out != "" {
 			where = "-v or manifest.json lists them"
 		}
 		shown += fmt.Sprintf("assumed: %s that no source states (%s)\n", workload.Counted(assumed, "value", "values"), where)
