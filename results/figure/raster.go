@@ -77,6 +77,7 @@ func Pixels(img *PNGCanvas, rect vg.Rectangle) image.Rectangle {
 func (r *Raster) Draw(img *image.RGBA, to image.Rectangle, section int, end int64, lift bool) {
 	rows, lanes := r.rows(section), r.lanes[section]
 	line, paint := make([][4]float64, to.Dx()), make([]color.RGBA, to.Dx())
+	shares, columns := r.shares(to.Dx(), end)
 	if 2*rows <= to.Dy() { // each row has its own pixels
 		for row := range rows {
 			first, last := row*r.Group, min((row+1)*r.Group, lanes)
@@ -87,7 +88,7 @@ func (r *Raster) Draw(img *image.RGBA, to image.Rectangle, section int, end int6
 				bottom--
 			}
 			clear(line)
-			r.line(line, section, row, end, 1/float64(last-first))
+			r.line(line, section, row, shares, columns, 1/float64(last-first))
 			colours(paint, line, lift)
 			for y := top; y < bottom; y++ {
 				paintLine(img, to.Min.X, to.Min.Y+y, paint)
@@ -104,27 +105,47 @@ func (r *Raster) Draw(img *image.RGBA, to image.Rectangle, section int, end int6
 		for row := int(from); row < rows && float64(row) < until; row++ {
 			part := math.Min(until, float64(row+1)) - math.Max(from, float64(row))
 			count := min((row+1)*r.Group, lanes) - row*r.Group
-			r.line(line, section, row, end, part/perPixel/float64(count))
+			r.line(line, section, row, shares, columns, part/perPixel/float64(count))
 		}
 		colours(paint, line, lift)
 		paintLine(img, to.Min.X, to.Min.Y+y, paint)
 	}
 }
 
-// line adds a row to a line of pixels: the mean ink over a pixel's time, times
-// a weight.
-func (r *Raster) line(line [][4]float64, section, row int, end int64, weight float64) {
-	rows, cells := r.rows(section), r.cells[section]
-	perPixel := float64(end) / float64(len(line)) / float64(r.Width) // columns
-	for x := range line {
+// share is the part of a column that lies in a pixel of a line.
+type share struct {
+	pixel, column int
+	part          float64
+}
+
+// shares lists what each pixel of a line shows of the columns until a time. It also
+// returns the columns of a pixel.
+func (r *Raster) shares(pixels int, end int64) (list []share, perPixel float64) {
+	perPixel = float64(end) / float64(pixels) / float64(r.Width)
+	for x := range pixels {
 		from, until := float64(x)*perPixel, float64(x+1)*perPixel
 		for col := int(from); col < r.cols && float64(col) < until; col++ {
-			part := math.Min(until, float64(col+1)) - math.Max(from, float64(col))
-			w := weight * part / perPixel / float64(r.Width)
-			for i, sum := range &cells[col*rows+row] {
-				line[x][i] += float64(w * float64(sum))
-			}
+			list = append(list, share{x, col, math.Min(until, float64(col+1)) - math.Max(from, float64(col))})
 		}
+	}
+	return list, perPixel
+}
+
+// line adds a row to a line of pixels: the mean ink over a pixel's time, times
+// a weight.
+func (r *Raster) line(line [][4]float64, section, row int, shares []share, perPixel, weight float64) {
+	rows, cells := r.rows(section), r.cells[section]
+	for _, s := range shares {
+		c := &cells[s.column*rows+row]
+		if c[3] == 0 {
+			continue // idle
+		}
+		w := weight * s.part / perPixel / float64(r.Width)
+		sum := &line[s.pixel]
+		sum[0] += float64(w * float64(c[0]))
+		sum[1] += float64(w * float64(c[1]))
+		sum[2] += float64(w * float64(c[2]))
+		sum[3] += float64(w * float64(c[3]))
 	}
 }
 

@@ -208,6 +208,7 @@ func TestMillionInChromium(t *testing.T) {
 
 // The button of a finding simulates its change, and the page says what it does.
 func TestTryInChromium(t *testing.T) {
+	b := chromium.New(t)
 	f, err := scenarios.Open("two-jobs")
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +232,6 @@ func TestTryInChromium(t *testing.T) {
 	if p.Engine, err = play.Load(func(string) {}); err != nil {
 		t.Skip(err)
 	}
-	b := chromium.New(t)
 	open(b, t, p, "")
 	if got := b.Eval("[...document.querySelectorAll('.findings button, .try')].map(e => e.textContent).join('|')"); got != "try it|it is so already" {
 		t.Errorf("the findings offer %v", got)
