@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/internal/evidence"
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
@@ -74,6 +75,9 @@ func TestZhangLoop(t *testing.T) {
 			continue // 30 s of processor time
 		}
 		for _, figure := range []string{"4", "5"} {
+			if figure == "5" && !layers.Whole && !*update {
+				continue // 64 workers, twenty times the work of figure 4
+			}
 			page, err := reproduce.Reproduce("zhang", reproduce.Reproducing{Options: study.Options{Seed: 1}, Figure: figure, Platform: c.platform})
 			if err != nil {
 				t.Fatal(err)
@@ -101,7 +105,9 @@ func TestZhangLoop(t *testing.T) {
 	last := page.Parts[len(page.Parts)-1]
 	evidence.Compare(t, "zhang-fit", markdownTable(last.Header, last.Rows), *update)
 	evidence.Compare(t, "zhang-5-workers", tables["dl145-g34"], *update)
-	evidence.Compare(t, "zhang-64-workers", tables["dl145-g35"], *update)
+	if table, made := tables["dl145-g35"]; made {
+		evidence.Compare(t, "zhang-64-workers", table, *update)
+	}
 	if !*update {
 		return
 	}

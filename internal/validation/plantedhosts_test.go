@@ -18,10 +18,7 @@ import (
 // docs/validation.md. A healthy cluster is blamed by chance in 5 of 100 cases at
 // most; of those with a slow machine most are found.
 func TestPlantedHosts(t *testing.T) {
-	worlds := 10
-	if layers.Whole {
-		worlds = 200
-	}
+	worlds := layers.Draws(6, 200)
 	type count struct{ planted, found, inside, others, blamed, healthy, clean int }
 	var all count
 	var misses []string

@@ -69,6 +69,14 @@ func onlyShipped(t *testing.T, names []string) {
 // longShipped take half the time of all shipped scenarios.
 var longShipped = []string{"fb2010", "osdi04-sort", "sonata-slowstart"}
 
+// drawnShipped are scenarios whose pages show a picture of each kind: of others, only
+// the tables are written before each change.
+var drawnShipped = []string{"delay-scheduling", "fb2009", "hitune-hive", "yarn-am-limit"}
+
+func isPicture(f resultdir.FileSum) bool {
+	return slices.Contains([]string{".png", ".svg"}, filepath.Ext(f.Name))
+}
+
 func simulateShipped(t *testing.T, names []string) {
 	shown := shownPictures(t)
 	for _, name := range names {
@@ -78,7 +86,12 @@ func simulateShipped(t *testing.T, names []string) {
 				layers.OnlyWhole(t, "takes as long as all others")
 			}
 			dir := t.TempDir()
-			verb(t, "run", name, "--quiet", "--out", dir)
+			args := []string{"run", name, "--quiet", "--out", dir}
+			drawn := layers.Whole || *update || slices.Contains(drawnShipped, name)
+			if !drawn {
+				args = append(args, "--set", "plots=none")
+			}
+			verb(t, args...)
 			got, err := resultdir.ReadManifest(dir)
 			if err != nil {
 				t.Fatal(err)
@@ -95,7 +108,11 @@ func simulateShipped(t *testing.T, names []string) {
 			if !slices.Equal(got.Inputs, want.Inputs) {
 				t.Errorf("inputs %v, committed %v", got.Inputs, want.Inputs)
 			}
-			if made, committed := without(got.Outputs, want.Outputs), without(want.Outputs, got.Outputs); len(made)+len(committed) > 0 {
+			made, committed := without(got.Outputs, want.Outputs), without(want.Outputs, got.Outputs)
+			if !drawn {
+				committed = slices.DeleteFunc(committed, isPicture)
+			}
+			if len(made)+len(committed) > 0 {
 				t.Errorf("outputs %v\ncommitted %v", made, committed)
 			}
 			for _, f := range want.Outputs {

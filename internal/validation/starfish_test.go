@@ -47,9 +47,8 @@ func TestStarfishOnEC2(t *testing.T) {
 	for _, job := range []string{"0076", "0077", "0148", "0149", "0328", "0006", "0043"} {
 		dir := ec2Folder(t, job)
 		out := filepath.Join(t.TempDir(), "found")
-		verb(t, "platform", "calibrate", shared(t, "data/ec2-starfish/profiles.tsv"), dir, "--platform", "ec2-large", "--out", out, "--quiet")
+		printed := verb(t, "platform", "calibrate", shared(t, "data/ec2-starfish/profiles.tsv"), dir, "--platform", "ec2-large", "--out", out)
 		verb(t, "validate", filepath.Join(out, "scenario.toml"))
-		printed := verb(t, "platform", "calibrate", shared(t, "data/ec2-starfish/profiles.tsv"), dir, "--platform", "ec2-large")
 		run := filepath.Join(t.TempDir(), "run")
 		verb(t, "run", filepath.Join(out, "scenario.toml"), "--out", run, "--quiet", "--set", "plots=none")
 		row := rowsOf(t, filepath.Join(run, "replay.csv"))[0]

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/internal/evidence"
+	"github.com/slotwave/slotwave/internal/layers"
 )
 
 // recordedWorlds is how many random worlds are recorded and replayed; -short takes
@@ -218,9 +219,9 @@ func randomWorld(seed uint64) string {
 }
 
 // Random worlds come back from their histories. docs/evidence has the table of 200
-// worlds, which -update writes; otherwise a tenth of them are replayed.
+// worlds, which -update writes; otherwise a part of them is replayed.
 func TestRecordedWorlds(t *testing.T) {
-	worlds := recordedWorlds / 10
+	worlds := layers.Draws(recordedWorlds/25, recordedWorlds/10)
 	switch {
 	case *update:
 		worlds = recordedWorlds
