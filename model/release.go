@@ -37,13 +37,54 @@ type Release struct {
 	YARN *YARNRelease // of Hadoop 2 and 3; nil: a JobTracker
 }
 
-// YARNRelease is what differs between releases of MapReduce on YARN. The schedulers
-// are those of 3.3.6 in each.
+// YARNRelease is what differs between releases of MapReduce on YARN. Only the rules of
+// 3.3.6 are recorded; those of the other releases are read in their sources.
 type YARNRelease struct {
 	Recorded bool // decisions of a real one are reproduced; false: read in its source
 
-	MostVCores  int64 // default of yarn.scheduler.maximum-allocation-vcores
-	SizeOfHeaps bool  // a task that states no memory has that of its heap over mapreduce.job.heap.memory-mb.ratio (3.0)
+	Lacks         []string // ends of the names of settings that it does not know; what ends in a dot is a part of one
+	MostVCores    int64    // default of yarn.scheduler.maximum-allocation-vcores
+	LocalityDelay int64    // default of node-locality-delay; the capacity-scheduler.xml that Hadoop ships sets 40
+	QueueAmounts  bool     // capacities of queues may be amounts in brackets (3.1)
+	SizeOfHeaps   bool     // a task that states no memory has that of its heap over mapreduce.job.heap.memory-mb.ratio (3.0)
+
+	// HoldsNode keeps the memory of a running container that the scheduler ends taken on
+	// its node until the node reports the end (SchedulerNode.releaseContainer, 2.8).
+	// Without it the node is free at once, and may run more than it has for a while.
+	HoldsNode bool
+
+	// DropsTable forgets what an application asks for at hosts and racks at a priority
+	// of which it takes the count of all back (AppSchedulingInfo, 2.8).
+	DropsTable bool
+
+	// Capacity28 is the CapacityScheduler from 2.8 on. Without it, in 2.7:
+	//   - queues stand in order of use by capacity, then of their paths;
+	//   - a queue stops where its use and the request are above its limit, which nothing
+	//     checks later, and keeps nothing from its siblings;
+	//   - a user's limit follows from the use of the queue, the request and the number of
+	//     users that ask, not from what these use;
+	//   - of applications whose masters do not fit only the first of a queue runs, and the
+	//     limit of a user is not bounded by that of the queue;
+	//   - a node goes on in the heartbeat in which its reservation ended;
+	//   - the headroom is not bounded by what is free in the cluster;
+	//   - preemption offers a queue more than its guarantee, and kills a container only
+	//     after the wait.
+	Capacity28 bool
+
+	// Fair28 is the FairScheduler from 2.8 on. Without it, in 2.7:
+	//   - an application wants what it asks for at all hosts and racks too, and is offered
+	//     nodes although the last update saw none of it;
+	//   - queues that want nothing are not last, and drf leaves equals as they stood;
+	//   - a queue passes its maximum by one container;
+	//   - the share of ApplicationMasters is of the fair share alone, in memory unless the
+	//     policy is drf, and counts as an offer where it refuses;
+	//   - any application may reserve any number of nodes below the maximum of its queue;
+	//   - a leaf is starved, not an application: containers of queues above their share are
+	//     warned and killed wherever they are, for as much as all leafs lack;
+	//   - nodes that come or go wait for the next update;
+	//   - with continuous scheduling a heartbeat offers its node only if containers ended,
+	//     and each round visits all nodes.
+	Fair28 bool
 
 	// FinishAtDone ends an attempt for the ApplicationMaster with the child's last call
 	// and leaves the process to exit by itself (SUCCESS_FINISHING_CONTAINER and
@@ -93,19 +134,27 @@ var Releases = []Release{
 		WideTasks: true, Capacity1: true, CapacityFits: true, FetchSleep: 5 * time.Second, CPUCounter: true,
 	},
 	{Name: "ideal", Ideal: true, CPUCounter: true},
-	{Name: "2.7.7", CPUCounter: true, YARN: &YARNRelease{MostVCores: 32, Progress: 3 * time.Second}},
-	{Name: "2.10.2", CPUCounter: true, YARN: &YARNRelease{
-		MostVCores:   4,
-		FinishAtDone: true, ScheduledReduces: true, CountReduces: true, RetryBesideAsk: true, FastFailKilled: true,
+	{Name: "2.7.7", CPUCounter: true, YARN: &YARNRelease{
+		MostVCores: 32, LocalityDelay: -1, Progress: 3 * time.Second,
+		Lacks: append([]string{
+			"ordering-policy", "enable-size-based-weight", ".priority", "max-application-priority", "rack-locality-additional-delay",
+			"per-node-heartbeat.", "user-settings.", "intra-queue-preemption.", "conservative-drf", "dynamic.max.assign",
+		}, after210...),
 	}},
-	{Name: "3.3.6", CPUCounter: true, YARN: &YARNRelease{
-		Recorded: true, MostVCores: 4, SizeOfHeaps: true,
-		FinishAtDone: true, ScheduledReduces: true, CountReduces: true, RetryBesideAsk: true, FastFailKilled: true,
-	}},
-	{Name: "3.4.1", CPUCounter: true, YARN: &YARNRelease{
-		MostVCores: 4, SizeOfHeaps: true,
-		FinishAtDone: true, ScheduledReduces: true, CountReduces: true, RetryBesideAsk: true, FastFailKilled: true,
-	}},
+	{Name: "2.10.2", CPUCounter: true, YARN: yarn28(YARNRelease{Lacks: after210})},
+	{Name: "3.3.6", CPUCounter: true, YARN: yarn28(YARNRelease{Recorded: true, QueueAmounts: true, SizeOfHeaps: true})},
+	{Name: "3.4.1", CPUCounter: true, YARN: yarn28(YARNRelease{QueueAmounts: true, SizeOfHeaps: true})},
+}
+
+// after210 are settings that came after 2.10.
+var after210 = []string{"max-parallel-apps", "maxContainerAllocation"}
+
+// yarn28 adds the rules that hold from 2.8 on.
+func yarn28(r YARNRelease) *YARNRelease {
+	r.MostVCores, r.LocalityDelay = 4, 40
+	r.HoldsNode, r.DropsTable, r.Capacity28, r.Fair28 = true, true, true, true
+	r.FinishAtDone, r.ScheduledReduces, r.CountReduces, r.RetryBesideAsk, r.FastFailKilled = true, true, true, true, true
+	return &r
 }
 
 // FindRelease looks a release up by name.

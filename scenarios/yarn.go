@@ -134,6 +134,12 @@ func (x *yarnTable) scheduler(c *model.Cluster) (model.Scheduler, *model.YARN) {
 	for _, queue := range x.tables("queue") {
 		x.readQueue(queue)
 	}
+	if release, err := model.FindRelease(c.Hadoop); err == nil && !release.YARN.Recorded {
+		x.assume("YARN of Hadoop %s as its source reads: only that of %s is recorded", c.Hadoop, usualYARN)
+		if key := capacityKey + "node-locality-delay"; !x.has("file") && x.y.Policy == "capacity" && x.y.Properties[key] == "" {
+			x.y.Properties[key] = "40" // as in the capacity-scheduler.xml that Hadoop ships
+		}
+	}
 	own := x.hadoopKeys()
 	for _, key := range own.Keys() {
 		x.y.Properties[key], _ = own.Lookup(key)

@@ -223,3 +223,21 @@ func TestYARNSizeOfHeap(t *testing.T) {
 		}
 	}
 }
+
+// Of a release that is read and not recorded the output says so. Its code has no delay
+// for node-local containers; the file that Hadoop ships has one.
+func TestYARNReleaseIsRead(t *testing.T) {
+	const key = "yarn.scheduler.capacity.node-locality-delay"
+	for release, c := range map[string]struct {
+		assumed bool
+		delay   string
+	}{"3.3.6": {false, ""}, "2.7.7": {true, "40"}} {
+		s, _ := scenarioOnYARN(t, strings.Replace(twoNodes, "3.3.6", release, 1)+jobOfAnn, map[string]string{})
+		if got := strings.Contains(strings.Join(s.Assumed, "\n"), "as its source reads"); got != c.assumed {
+			t.Errorf("%s: assumed %v: want %v", release, got, c.assumed)
+		}
+		if got := s.Runs[0].Question.YARN.Properties[key]; got != c.delay {
+			t.Errorf("%s: %s is %q: want %q", release, key, got, c.delay)
+		}
+	}
+}

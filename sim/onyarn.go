@@ -97,7 +97,7 @@ func (s Simulator) predictOnYARN(q *model.WhatIf) (model.Prediction, error) {
 		return model.Prediction{}, &LimitReached{limit.Duration(), lastSubmit(q.Jobs)}
 	}
 	if s.OnYARN != nil {
-		if r.done.Queues, err = policy.Queues(q); err != nil {
+		if r.done.Queues, err = policy.Queues(q, r.Release.YARN); err != nil {
 			return model.Prediction{}, err
 		}
 		*s.OnYARN = r.done
@@ -232,7 +232,7 @@ func (r *yarnRun) rack(i int) string {
 }
 
 func (r *yarnRun) policy(l policy.Listener) (policy.Scheduler, error) {
-	return policy.New(r.Question.YARN, l)
+	return policy.New(r.Question.YARN, r.Release.YARN, l)
 }
 
 // priority returns the priority of an application: the number in its configuration, or

@@ -206,12 +206,15 @@ func TestLazyHeartbeatsOnYARN(t *testing.T) {
 	if !layers.Whole {
 		worlds = 300
 	}
-	for seed := range worlds {
-		lazy, err := sim.RunOnYARN(yarnWorld(rand.New(rand.NewPCG(seed, 31))))
+	for seed := range worlds + worlds/2 {
+		q := yarnWorld(rand.New(rand.NewPCG(seed, 31)))
+		if seed >= worlds {
+			q.Cluster.Hadoop = "2.7.7"
+		}
+		lazy, err := sim.RunOnYARN(q)
 		if err != nil {
 			t.Fatalf("world %d: %v", seed, err)
 		}
-		q := yarnWorld(rand.New(rand.NewPCG(seed, 31)))
 		q.Cluster.EveryHeartbeat = true
 		every, err := sim.RunOnYARN(q)
 		if err != nil {

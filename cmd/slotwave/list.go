@@ -48,7 +48,7 @@ func list(to io.Writer) error {
 		case r.YARN != nil && r.YARN.Recorded:
 			about = "YARN; decisions of a real one are reproduced"
 		case r.YARN != nil:
-			about = "YARN; its ApplicationMaster as its source reads, the schedulers of 3.3.6"
+			about = "YARN as its source reads"
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", r.Name, about)
 	}

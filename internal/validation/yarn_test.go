@@ -22,6 +22,9 @@ import (
 	sim "github.com/slotwave/slotwave/sim/yarn"
 )
 
+// recorded is the release whose decisions are recorded.
+var recorded, _ = model.FindRelease("3.3.6")
+
 // yarnCase is a case of the measured ResourceManager (oracle-yarn/README.md).
 type yarnCase struct {
 	name    string
@@ -118,12 +121,12 @@ func (c *yarnCase) scheduler() func(policy.Listener) (policy.Scheduler, error) {
 		p[prefix+"root.queues"], p[prefix+"root.default.capacity"] = "default", "100"
 		add(prefix, c.Scheduler.Capacity)
 		return func(l policy.Listener) (policy.Scheduler, error) {
-			return policy.New(&model.YARN{Policy: "capacity", Properties: p}, l)
+			return policy.New(&model.YARN{Policy: "capacity", Properties: p}, recorded.YARN, l)
 		}
 	}
 	file := &model.Allocations{Settings: texts(c.Scheduler.Fair), Queues: allocationQueues(c.Scheduler.Fair["queues"])}
 	return func(l policy.Listener) (policy.Scheduler, error) {
-		return policy.New(&model.YARN{Policy: "fair", Properties: p, Allocations: file}, l)
+		return policy.New(&model.YARN{Policy: "fair", Properties: p, Allocations: file}, recorded.YARN, l)
 	}
 }
 

@@ -102,13 +102,13 @@ func newFair(r *reader, file *model.Allocations, l Listener) (Scheduler, error) 
 	const prefix = "yarn.scheduler.fair."
 	const ms = int64(1e6)
 	s := &fair{
-		cluster: cluster{listener: l, racks: make(map[Place]int)},
+		cluster: newCluster(l, r),
 		queues:  make(map[string]*fairQueue), file: file,
 		books:         make(map[*Node]*fairNode),
 		stopUpdate:    func() {},
 		update:        r.whole(prefix+"update-interval-ms", 500) * ms,
 		multiple:      r.flag(prefix+"assignmultiple", false),
-		half:          r.flag(prefix+"dynamic.max.assign", true),
+		half:          r.flag(prefix+"dynamic.max.assign", r.release.Fair28),
 		perBeat:       int(r.whole(prefix+"max.assign", -1)),
 		bySize:        r.flag(prefix+"sizebasedweight", false),
 		nodeThreshold: float64(r.number(prefix+"locality.threshold.node", -1)),
@@ -123,6 +123,7 @@ func newFair(r *reader, file *model.Allocations, l Listener) (Scheduler, error) 
 		preempts:      r.flag(prefix+"preemption", false),
 		utilization:   r.number(prefix+"preemption.cluster-utilization-threshold", 0.8),
 		warn:          r.whole(prefix+"waitTimeBeforeKill", 15000) * ms,
+		warnings:      warnings{interval: r.whole(prefix+"preemptionInterval", 5000) * ms, since: make(map[*Container]int64)},
 	}
 	s.limits = newAppLimits(s.userApps, func(a *App) *appLimit { return a.fair.queue.limit }, func(a *App) {
 		a.fair.queue.apps = append(a.fair.queue.apps, a)
@@ -181,7 +182,7 @@ func (s *fair) readQueues(r *reader) {
 func (s *fair) newQueue(r *reader, parent *fairQueue, path string, own map[string]string) *fairQueue {
 	q := &fairQueue{s: s, path: path, parent: parent, maxAM: 0.5, minTimeout: math.MaxInt64, fairTimeout: math.MaxInt64, threshold: 0.5, preemptable: true}
 	q.weight, q.mostShare = 1, amounts{fixed: unbounded}
-	q.atLeast = s.listener.Nanos()
+	q.atLeast, q.atShare = s.listener.Nanos(), s.listener.Nanos()
 	defaults := map[string]string{}
 	if parent != nil {
 		parent.children = append(parent.children, q)
@@ -210,7 +211,7 @@ func (s *fair) newQueue(r *reader, parent *fairQueue, path string, own map[strin
 func (s *fair) configure(r *reader, q *fairQueue, own map[string]string) {
 	for _, name := range sortedKeys(own) {
 		text := strings.TrimSpace(own[name])
-		if text == "" {
+		if text == "" || !r.knows(name) {
 			continue
 		}
 		if err := q.set(name, text); err != nil && r.err == nil {

@@ -9,7 +9,7 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// capacity is the CapacityScheduler of 3.3.6.
+// capacity is the CapacityScheduler.
 type capacity struct {
 	cluster
 	calc  calculator
@@ -106,6 +106,15 @@ func (s *capacity) Normalize(_ string, r Resource) Resource {
 	return s.calc.normalize(r, s.least, s.most, s.least)
 }
 
+// within reports whether an amount is within another one: each part of it from 2.8 on, as
+// the calculator compares them before.
+func (s *capacity) within(small, big Resource) bool {
+	if s.release.Capacity28 {
+		return s.calc.fits(small, big)
+	}
+	return s.calc.compare(s.total, small, big) <= 0
+}
+
 // wants changes the pending amount of an application and its queues.
 func (s *capacity) wants(a *App, r Resource) {
 	a.pending = a.pending.Plus(r)
@@ -184,9 +193,16 @@ func (s *capacity) unreserve(c *Container) bool {
 }
 
 // NodeUpdate implements Scheduler (CapacityScheduler.nodeUpdate,
-// allocateContainersToNode).
+// allocateContainersToNode). A reserved node is offered for its reservation; from 2.8 on
+// the heartbeat ends with that.
 func (s *capacity) NodeUpdate(n *Node, gone []Ended) {
 	report(gone, s.complete, func(c *Container, byNode bool) { c.node.vacate(c, byNode) })
+	if r := n.reserved; r != nil {
+		s.commit(n, r.app.capacity.leaf.assign(n, newLimits(s.total)))
+		if s.release.Capacity28 {
+			return
+		}
+	}
 	off, given := 0, 0
 	for first := true; first || s.multiple && (s.perBeat == -1 || given < s.perBeat); first = false {
 		a, ok := s.assignNode(n)
@@ -208,18 +224,10 @@ func (s *capacity) Full(n *Node) bool {
 	return n.reserved == nil && s.calc.available(n.free, s.least) <= 0
 }
 
-// assignNode makes one proposal for a node and commits it. A reserved node is offered
-// for its reservation alone, and the heartbeat ends
+// assignNode makes one proposal for a node and commits it
 // (CapacityScheduler.allocateContainerOnSingleNode).
 func (s *capacity) assignNode(n *Node) (assignment, bool) {
-	if !n.usable {
-		return assignment{}, false
-	}
-	if r := n.reserved; r != nil {
-		s.commit(n, r.app.capacity.leaf.assign(n, newLimits(s.total)))
-		return assignment{}, false
-	}
-	if s.calc.available(n.free, s.least) <= 0 {
+	if n.reserved != nil || s.calc.available(n.free, s.least) <= 0 {
 		return assignment{}, false
 	}
 	a := s.root.assign(n, newLimits(s.total))
@@ -279,11 +287,11 @@ func (s *capacity) accepts(n *Node, p assignment, c *Container, again bool) bool
 			return false
 		}
 	}
-	if again || p.from != nil {
+	if again || p.from != nil || !s.release.Capacity28 {
 		return true
 	}
 	l := p.app.capacity.leaf
-	limit := l.userLimit(p.app)
+	limit := l.userLimit(p.app, c.Size)
 	var released Resource
 	if p.release != nil {
 		released = p.release.Size

@@ -476,7 +476,7 @@ func TestCapacityRefusals(t *testing.T) {
 			p[capacityPrefix+"root."+q+".capacity"] = capacity
 		}
 		p[capacityPrefix+c.key] = c.value
-		if _, err := New(&model.YARN{Policy: "capacity", Properties: p}, &desk{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := New(&model.YARN{Policy: "capacity", Properties: p}, release(t, ""), &desk{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %q: got %v, want %q in it", c.key, c.value, err, c.want)
 		}
 	}

@@ -9,14 +9,14 @@ import (
 
 const capacityPrefix = "yarn.scheduler.capacity."
 
-// newCapacity makes the CapacityScheduler of 3.3.6 from the properties of
+// newCapacity makes the CapacityScheduler from the properties of
 // yarn-site.xml and capacity-scheduler.xml (CapacitySchedulerConfiguration,
 // CapacitySchedulerQueueManager).
 func newCapacity(r *reader, l Listener) (Scheduler, error) {
 	s := &capacity{
-		cluster:         cluster{listener: l, racks: make(map[Place]int)},
+		cluster:         newCluster(l, r),
 		paths:           make(map[string]*capacityQueue),
-		nodeDelay:       int(r.whole(capacityPrefix+"node-locality-delay", 40)),
+		nodeDelay:       int(r.whole(capacityPrefix+"node-locality-delay", r.release.LocalityDelay)),
 		rackDelay:       int(r.whole(capacityPrefix+"rack-locality-additional-delay", -1)),
 		rackFullReset:   r.flag(capacityPrefix+"rack-locality-full-reset", true),
 		continueLooking: r.flag(capacityPrefix+"reservations-continue-look-all-nodes", true),
@@ -25,6 +25,9 @@ func newCapacity(r *reader, l Listener) (Scheduler, error) {
 		offPerBeat:      int(r.whole(capacityPrefix+"per-node-heartbeat.maximum-offswitch-assignments", 1)),
 		maxPriority:     int32(r.whole("yarn.cluster.max-application-priority", 0)),
 		maxApps:         int(r.whole(capacityPrefix+"maximum-applications", 10000)),
+	}
+	if !r.release.Capacity28 {
+		s.perBeat = -1
 	}
 	s.least, s.most = r.bounds()
 	s.calc = r.calculator(capacityPrefix + "resource-calculator")
@@ -153,7 +156,7 @@ func (s *capacity) readCapacity(r *reader, q *capacityQueue, key func(string) st
 	if q.parent != nil {
 		up, upTo = q.parent.absolute, q.parent.absoluteTo
 	}
-	if v := r.text(key("capacity"), ""); q.parent != nil && strings.HasPrefix(v, "[") {
+	if v := r.text(key("capacity"), ""); q.parent != nil && r.release.QueueAmounts && strings.HasPrefix(v, "[") {
 		q.fixed = r.amount(key("capacity"))
 		q.fixedMost = r.amount(key("maximum-capacity"))
 		if most := q.fixedMost; most != (Resource{}) && !q.fixed.Within(most) {

@@ -10,6 +10,7 @@ type capacityApp struct {
 	key     Resource // use as of the last renewal of its place in the order
 	wish    Resource // demand likewise
 	seen    bool     // it has been offered a node, or seen a change of the cluster
+	request Resource // with which it was, before 2.8
 }
 
 // capacityLeaf is a queue that holds applications (LeafQueue, 3.3.6).
@@ -43,7 +44,7 @@ func (l *capacityLeaf) resize(li *limits) {
 	l.activate()
 	l.users.version++
 	for _, a := range l.active {
-		a.capacity.seen = true
+		a.capacity.seen, a.capacity.request = true, Resource{}
 	}
 }
 
@@ -56,22 +57,36 @@ func (l *capacityLeaf) note(li *limits) {
 	}
 }
 
-// renewAMLimit is LeafQueue.calculateAndGetAMResourceLimitPerPartition.
+// renewAMLimit is LeafQueue.calculateAndGetAMResourceLimitPerPartition; in 2.7
+// getAMResourceLimit.
 func (l *capacityLeaf) renewAMLimit() {
 	s := l.q.s
-	base := l.q.guaranteed
-	if s.calc.fits(l.q.guaranteed, l.current) {
+	base := l.guaranteed()
+	if s.within(base, l.current) {
 		base = l.current
 	}
 	l.amLimit = s.calc.timesUp(base, float64(l.amPercent), s.least)
 }
 
-// userAMLimit is LeafQueue.getUserAMResourceLimitPerPartition.
+// guaranteed is the queue's guarantee as its limits count it: rounded up before 2.8.
+func (l *capacityLeaf) guaranteed() Resource {
+	s := l.q.s
+	if s.release.Capacity28 {
+		return l.q.guaranteed
+	}
+	return s.calc.timesUp(s.total, float64(l.q.absolute), s.least)
+}
+
+// userAMLimit is LeafQueue.getUserAMResourceLimitPerPartition; in 2.7
+// getUserAMResourceLimit.
 func (l *capacityLeaf) userAMLimit(u *capacityUser) Resource {
 	s := l.q.s
 	part := max(l.users.percent/100, 1/float32(max(l.users.active(), 1)))
 	part = min(part*u.weight, 1)
-	limit := s.calc.timesUp(l.q.guaranteed, float64(l.amPercent*part*l.users.factor), s.least)
+	limit := s.calc.timesUp(l.guaranteed(), float64(l.amPercent*part*l.users.factor), s.least)
+	if !s.release.Capacity28 {
+		return limit
+	}
 	return lesser(s.calc, s.total, limit, l.amLimit)
 }
 
@@ -84,12 +99,12 @@ func (l *capacityLeaf) activate() {
 	var userLimit Resource
 	known := false
 	idle := func() bool {
-		return len(l.active) < 1 || s.calc.compare(s.total, l.amUsed, Resource{}) <= 0
+		return len(l.active) < 1 || s.release.Capacity28 && s.calc.compare(s.total, l.amUsed, Resource{}) <= 0
 	}
 	kept := l.pending[:0]
 	for _, a := range l.pending {
 		size := a.capacity.size
-		if !s.calc.fits(size.Plus(l.amUsed), l.amLimit) && !idle() {
+		if !s.within(size.Plus(l.amUsed), l.amLimit) && !idle() {
 			kept = append(kept, a)
 			continue
 		}
@@ -97,7 +112,7 @@ func (l *capacityLeaf) activate() {
 		if !known {
 			userLimit, known = l.userAMLimit(u), true
 		}
-		if !s.calc.fits(size.Plus(u.amUsed), userLimit) && !idle() {
+		if !s.within(size.Plus(u.amUsed), userLimit) && !idle() {
 			kept = append(kept, a)
 			continue
 		}
@@ -127,7 +142,7 @@ func (l *capacityLeaf) submit(a *App) {
 	u.pending++
 	i, _ := slices.BinarySearchFunc(l.pending, a, inputOrder)
 	l.pending = slices.Insert(l.pending, i, a)
-	if s := l.q.s; s.calc.compare(s.total, s.total, Resource{}) > 0 {
+	if s := l.q.s; s.calc.compare(s.total, s.total, Resource{}) > 0 || !s.release.Capacity28 {
 		l.activate()
 	}
 }
@@ -171,6 +186,18 @@ func (l *capacityLeaf) assign(n *Node, li *limits) assignment {
 	if s.calc.compare(s.total, l.q.pending, Resource{}) <= 0 {
 		return assignment{}
 	}
+	if !s.release.Capacity28 {
+		for _, a := range l.active {
+			if a.refused[n.Index] {
+				continue
+			}
+			r := s.offer(a, n, li, nil)
+			if s.calc.compare(s.total, r.size, Resource{}) > 0 || r.skipped == skipQueueLimit {
+				return r
+			}
+		}
+		return assignment{}
+	}
 	checked := false
 	for _, a := range l.order() {
 		if !checked {
@@ -179,7 +206,7 @@ func (l *capacityLeaf) assign(n *Node, li *limits) assignment {
 			}
 			checked = !s.continueLooking || a.held == (Resource{})
 		}
-		limit := l.userLimit(a)
+		limit := l.userLimit(a, s.least)
 		if !l.mayUse(a, limit, li) {
 			continue
 		}
@@ -195,8 +222,12 @@ func (l *capacityLeaf) assign(n *Node, li *limits) assignment {
 }
 
 // userLimit is LeafQueue.computeUserLimitAndSetHeadroom.
-func (l *capacityLeaf) userLimit(a *App) Resource {
-	limit := l.users.limit(a.User)
+func (l *capacityLeaf) userLimit(a *App, request Resource) Resource {
+	limit := l.users.limit(a.User, request)
+	if s := l.q.s; !s.release.Capacity28 && a.capacity.request != request {
+		a.capacity.request = request
+		s.changes++
+	}
 	if l.current != l.cached || !a.capacity.seen {
 		l.current, a.capacity.seen = l.cached, true
 		l.q.s.changes++
@@ -212,12 +243,14 @@ func (l *capacityLeaf) mayUse(a *App, limit Resource, li *limits) bool {
 	if u == nil {
 		return false
 	}
-	li.unbook = Resource{}
+	if s.release.Capacity28 {
+		li.unbook = Resource{}
+	}
 	if s.calc.compare(s.total, u.used, limit) <= 0 {
 		return true
 	}
 	if s.continueLooking && s.calc.compare(s.total, u.used.Minus(a.held), limit) <= 0 {
-		li.unbook = u.used.Minus(limit)
+		li.unbook = greater(s.calc, s.total, li.unbook, u.used.Minus(limit))
 		return true
 	}
 	return false
@@ -235,7 +268,13 @@ func (l *capacityLeaf) headroom(a *App) Resource {
 		return Resource{}
 	}
 	var zero Resource
-	left := l.users.limit(a.User).Minus(u.used).Max(zero)
+	limit := l.users.limit(a.User, a.capacity.request)
+	if !s.release.Capacity28 {
+		left := s.calc.roundDown(limit.Minus(u.used).Min(l.current.Minus(l.q.used)), s.least)
+		left.MemoryMiB = max(left.MemoryMiB, 0)
+		return left
+	}
+	left := limit.Minus(u.used).Max(zero)
 	left = left.Min(l.current.Minus(l.q.used).Max(zero))
 	left = s.calc.roundDown(left, s.least)
 	left = lesser(s.calc, s.total, s.total.Minus(s.root.used), left)

@@ -87,11 +87,14 @@ func (s *capacity) tryPriority(a *App, n *Node, li *limits, p Priority, booked *
 		if !s.continueLooking && !s.mayTake(a, p, any.Size) {
 			return try{}
 		}
-		if !s.withinHeadroom(a, li, any.Size) {
-			return try{outcome: queueSkipped}
+		if out := s.withinLimits(a, li, any.Size); out != prioritySkipped {
+			return try{outcome: out}
 		}
 	} else if t.count(Any) == 0 {
 		return try{outcome: queueSkipped, release: booked}
+	}
+	if booked != nil && !s.release.Capacity28 {
+		return s.tryPlaces(a, n, li, p, t, booked)
 	}
 	if a.refused[n.Index] {
 		return try{outcome: appSkipped}
@@ -106,14 +109,31 @@ func (s *capacity) tryPriority(a *App, n *Node, li *limits, p Priority, booked *
 	return r
 }
 
-// withinHeadroom is RegularContainerAllocator.checkHeadroom: the queue's headroom and
-// what the application's reservations hold must be enough.
-func (s *capacity) withinHeadroom(a *App, li *limits, size Resource) bool {
+// withinLimits reports how a request ends that is above a limit. From 2.8 on the queue's
+// headroom and what the application's reservations hold must be enough
+// (RegularContainerAllocator.checkHeadroom); before, the queue and the user may have to
+// give up reservations for it (LeafQueue.assignContainers).
+func (s *capacity) withinLimits(a *App, li *limits, size Resource) outcome {
+	if !s.release.Capacity28 {
+		l := a.capacity.leaf
+		limit := l.userLimit(a, size)
+		switch li.unbook = (Resource{}); {
+		case !l.q.mayHold(li, size, a.held):
+			return queueSkipped
+		case !l.mayUse(a, limit, li):
+			return appSkipped
+		}
+		li.headroom = size
+		return prioritySkipped
+	}
 	left := li.headroom
 	if s.continueLooking {
 		left = left.Plus(a.held)
 	}
-	return s.calc.compare(s.total, left, size) >= 0
+	if s.calc.compare(s.total, left, size) < 0 {
+		return queueSkipped
+	}
+	return prioritySkipped
 }
 
 // tryPlaces tries the node, its rack and any place, in this order
@@ -168,7 +188,7 @@ func (s *capacity) mayGoOff(a *App, p Priority, t *table) bool {
 // (RegularContainerAllocator.assignContainer).
 func (s *capacity) tryPlace(a *App, n *Node, li *limits, p Priority, ask Ask, near locality, booked *Container) try {
 	none := try{outcome: localitySkipped}
-	if !s.calc.fits(ask.Size, n.Total) {
+	if !s.within(ask.Size, n.Total) {
 		return none
 	}
 	mayTake := s.mayTake(a, p, ask.Size)

@@ -83,7 +83,7 @@ func (p *preemption) warnOrKill(chosen map[*App][]*Container) {
 			switch {
 			case !warned:
 				p.chosen[c] = now
-			case since+p.wait <= now:
+			case since+p.wait < now, since+p.wait == now && p.s.release.Capacity28:
 				delete(p.chosen, c)
 				p.s.complete(c, Preempted, true)
 			}
@@ -121,7 +121,7 @@ func (l *capacityLeaf) pendingWithinLimits(deduct bool) Resource {
 	for _, a := range l.active {
 		room, ok := left[a.User]
 		if !ok {
-			room = l.users.limit(a.User).Minus(l.users.users[a.User].used).Max(zero)
+			room = l.users.limit(a.User, l.q.s.least).Minus(l.users.users[a.User].used).Max(zero)
 		}
 		want := a.pending
 		if deduct {
@@ -303,13 +303,13 @@ func normalise(queues []*idealQueue, evenly bool) {
 }
 
 // accept takes a part of an offer, and returns the rest: what the queue uses and waits
-// for, within its maximum; a leaf takes nothing above its guarantee and its use
+// for, within its maximum; from 2.8 on a leaf takes nothing above its guarantee and its use
 // (TempQueuePerPartition.offer).
 func (t *idealQueue) accept(c calculator, total, offered Resource) Resource {
 	var zero Resource
 	wants := t.q.used.Plus(t.unreserved).Minus(t.ideal)
 	taken := t.q.maximum.Minus(t.ideal).Max(zero).Min(lesser(c, total, offered, wants))
-	if len(t.children) == 0 {
+	if len(t.children) == 0 && t.q.s.release.Capacity28 {
 		most := greater(c, total, t.q.used, t.q.guaranteed).Minus(t.ideal)
 		taken = lesser(c, total, taken, greater(c, total, most, zero))
 	}

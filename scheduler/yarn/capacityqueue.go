@@ -1,6 +1,10 @@
 package yarn
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // limits are what an assignment may use of a queue, handed down the tree
 // (ResourceLimits, 3.3.6).
@@ -104,9 +108,14 @@ func (q *capacityQueue) statistics() {
 	if c.compare(total, total, Resource{}) <= 0 {
 		return
 	}
-	guaranteed := greater(c, total, q.guaranteed, q.s.least)
+	guaranteed := q.guaranteed
+	if q.s.release.Capacity28 {
+		guaranteed = greater(c, total, q.guaranteed, q.s.least)
+	}
 	q.usedCluster = c.divide(total, q.used, total)
-	q.usedShare = c.divide(total, q.used, guaranteed)
+	if guaranteed != (Resource{}) {
+		q.usedShare = c.divide(total, q.used, guaranteed)
+	}
 }
 
 func (q *capacityQueue) allocate(r Resource) {
@@ -135,6 +144,20 @@ func (q *capacityQueue) mayAssign(l *limits, bookings Resource) bool {
 		c.compare(total, q.used.Minus(bookings), limit) < 0
 }
 
+// mayHold reports whether the queue is within its limit with a request, perhaps after
+// giving up reservations, before 2.8 (AbstractCSQueue.canAssignToThisQueue, 2.7.7).
+func (q *capacityQueue) mayHold(l *limits, size, bookings Resource) bool {
+	c, total := q.s.calc, q.s.total
+	limit := lesser(c, total, q.maximumDown(), l.limit)
+	after := q.used.Plus(size)
+	if c.compare(total, after, limit) <= 0 {
+		return true
+	}
+	l.unbook = after.Minus(limit)
+	return q.s.continueLooking && c.compare(total, bookings, Resource{}) > 0 &&
+		c.compare(total, after.Minus(bookings), limit) <= 0
+}
+
 // childLimits is what a parent leaves to a child (ParentQueue.getResourceLimitsOfChild).
 func (q *capacityQueue) childLimits(child *capacityQueue, limit Resource) *limits {
 	c := q.s.calc
@@ -152,7 +175,11 @@ func (q *capacityQueue) assign(n *Node, l *limits) assignment {
 	if c.compare(total, q.pending, Resource{}) <= 0 {
 		return assignment{}
 	}
-	if n.reserved != nil || c.compare(total, n.free, q.s.least) < 0 || !q.mayAssign(l, q.held) {
+	may := q.mayAssign
+	if !q.s.release.Capacity28 {
+		may = func(l *limits, bookings Resource) bool { return q.mayHold(l, q.s.least, bookings) }
+	}
+	if n.reserved != nil || c.compare(total, n.free, q.s.least) < 0 || !may(l, q.held) {
 		return assignment{}
 	}
 	return q.assignChildren(n, l)
@@ -170,7 +197,7 @@ func (q *capacityQueue) assignChildren(n *Node, l *limits) assignment {
 		if c.compare(total, a.size, Resource{}) > 0 {
 			return a
 		}
-		if a.skipped != skipQueueLimit {
+		if a.skipped != skipQueueLimit || !q.s.release.Capacity28 {
 			continue
 		}
 		if result.skipped != skipQueueLimit {
@@ -186,7 +213,7 @@ func (q *capacityQueue) assignChildren(n *Node, l *limits) assignment {
 }
 
 // ordered returns the children that wait for something, the least used first
-// (PriorityUtilizationQueueOrderingPolicy, 3.3.6). Hadoop sorts all children each time.
+// (PriorityUtilizationQueueOrderingPolicy, from 2.8). Hadoop sorts all children each time.
 func (q *capacityQueue) ordered() []*capacityQueue {
 	for _, child := range q.moved {
 		child.moving = false
@@ -208,6 +235,9 @@ func (q *capacityQueue) ordered() []*capacityQueue {
 }
 
 func (q *capacityQueue) before(a, b *capacityQueue) int {
+	if !q.s.release.Capacity28 {
+		return cmp.Or(cmp.Compare(a.place.share, b.place.share), strings.Compare(a.path, b.path))
+	}
 	switch {
 	case a.absolute > 0 && b.absolute == 0:
 		return -1

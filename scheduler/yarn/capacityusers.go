@@ -84,7 +84,7 @@ func (m *capacityUsers) remove(name string) {
 
 // asks notes that an application wants containers (UsersManager.activateApplication).
 func (m *capacityUsers) asks(a *App) {
-	if u := m.users[a.User]; u != nil && u.active <= 0 {
+	if u := m.users[a.User]; u != nil && u.active <= 0 && m.q.s.release.Capacity28 {
 		return
 	}
 	apps := m.asking[a.User]
@@ -121,7 +121,8 @@ func (m *capacityUsers) rests(a *App) {
 	}
 }
 
-// active counts the users that ask, and those that wait for their first application.
+// active counts the users that ask, and from 2.8 on those that wait for their first
+// application.
 func (m *capacityUsers) active() int { return len(m.asking) + m.onlyPending }
 
 // add books use, negative for what is given back (UsersManager.updateUserResourceUsage).
@@ -150,8 +151,17 @@ func (m *capacityUsers) resize() {
 }
 
 // limit is what an active user of a name may use
-// (UsersManager.getComputedResourceLimitForActiveUsers).
-func (m *capacityUsers) limit(name string) Resource {
+// (UsersManager.getComputedResourceLimitForActiveUsers). Before 2.8 it depends on the
+// request and not on what the users use (LeafQueue.computeUserLimit, 2.7.7).
+func (m *capacityUsers) limit(name string, request Resource) Resource {
+	if s := m.q.s; !s.release.Capacity28 {
+		guaranteed := greater(s.calc, s.total, m.q.leaf.guaranteed(), request)
+		current := guaranteed
+		if s.calc.compare(s.total, m.q.used, guaranteed) >= 0 {
+			current = m.q.used.Plus(request)
+		}
+		return m.bounded(guaranteed, current, s.calc.divideWhole(current, int64(len(m.asking))))
+	}
 	return m.computed(&m.ofActive, name, func(Resource) (Resource, float32) { return m.usedActive.Plus(m.q.s.least), m.weight })
 }
 
@@ -180,9 +190,7 @@ func (m *capacityUsers) computed(l *userLimit, name string, whose func(current R
 	return m.q.s.calc.timesDown(l.limit, float64(weight), m.q.s.least)
 }
 
-// compute is UsersManager.computeUserLimit: the larger of a user's even share of what the
-// users have and the configured percentage of the queue, at most the queue's guarantee
-// times the factor.
+// compute is UsersManager.computeUserLimit, of a user's even share of what the users have.
 func (m *capacityUsers) compute(whose func(current Resource) (Resource, float32)) Resource {
 	s := m.q.s
 	c, total, least := s.calc, s.total, s.least
@@ -192,7 +200,13 @@ func (m *capacityUsers) compute(whose func(current Resource) (Resource, float32)
 	if c.compare(total, consumed, guaranteed) >= 0 {
 		current = consumed.Plus(least)
 	}
-	even := c.divideUp(whose(current))
+	return m.bounded(guaranteed, current, c.divideUp(whose(current)))
+}
+
+// bounded is the larger of an even share and the configured percentage of what the queue
+// may have now, at most its guarantee times the factor.
+func (m *capacityUsers) bounded(guaranteed, current, even Resource) Resource {
+	c, total, least := m.q.s.calc, m.q.s.total, m.q.s.least
 	floor := c.divideWhole(times(current, float64(m.percent)), 100)
 	limit := greater(c, total, even, floor)
 	most := times(guaranteed, float64(m.factor))

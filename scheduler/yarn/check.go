@@ -13,7 +13,11 @@ import (
 // or would not take one of its jobs, and the properties of capacity-scheduler.xml and,
 // where it is on, of the CapacityScheduler's preemption that nothing has read, sorted.
 func Check(q *model.WhatIf) (unread []string, err error) {
-	r := &reader{p: q.YARN.Properties, read: make(map[string]bool)}
+	release, err := model.FindRelease(q.Cluster.Hadoop)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{p: q.YARN.Properties, release: release.YARN, read: make(map[string]bool)}
 	s, err := newPolicy(q.YARN, r, nobody{})
 	if err != nil {
 		return nil, err
@@ -64,8 +68,8 @@ type Bounds struct {
 // Queues returns the bounds of the leafs of a cluster, by path: of the CapacityScheduler
 // their capacities, of the FairScheduler minResources and maxResources. The
 // FifoScheduler has none.
-func Queues(q *model.WhatIf) ([]Bounds, error) {
-	s, err := New(q.YARN, nobody{})
+func Queues(q *model.WhatIf, release *model.YARNRelease) ([]Bounds, error) {
+	s, err := New(q.YARN, release, nobody{})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -75,8 +76,17 @@ func (d *desk) place(name string) Place {
 
 func mib(memory, vcores int64) Resource { return Resource{MemoryMiB: memory, VCores: vcores} }
 
+// release returns a release of Hadoop, 3.3.6 without a name.
+func release(t *testing.T, name string) *model.YARNRelease {
+	r, err := model.FindRelease(cmp.Or(name, "3.3.6"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.YARN
+}
+
 // capacityDesk makes a cluster of equal nodes with the capacity scheduler; settings are
-// without their prefix.
+// without their prefix. The setting hadoop is the release.
 func capacityDesk(t *testing.T, nodes int, total Resource, settings map[string]string) *desk {
 	t.Helper()
 	p := Properties{capacityPrefix + "root.queues": "default", capacityPrefix + "root.default.capacity": "100"}
@@ -88,7 +98,7 @@ func capacityDesk(t *testing.T, nodes int, total Resource, settings map[string]s
 		}
 	}
 	d := &desk{t: t, names: []string{"*"}}
-	s, err := New(&model.YARN{Policy: "capacity", Properties: p}, d)
+	s, err := New(&model.YARN{Policy: "capacity", Properties: p}, release(t, settings["hadoop"]), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +108,7 @@ func capacityDesk(t *testing.T, nodes int, total Resource, settings map[string]s
 func fairDesk(t *testing.T, nodes int, total Resource, p Properties, file *model.Allocations) *desk {
 	t.Helper()
 	d := &desk{t: t, names: []string{"*"}}
-	s, err := New(&model.YARN{Policy: "fair", Properties: p, Allocations: file}, d)
+	s, err := New(&model.YARN{Policy: "fair", Properties: p, Allocations: file}, release(t, p["hadoop"]), d)
 	if err != nil {
 		t.Fatal(err)
 	}

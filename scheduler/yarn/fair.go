@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// fair is the FairScheduler of 3.3.6.
+// fair is the FairScheduler.
 type fair struct {
 	cluster
 	root   *fairQueue
@@ -44,6 +44,7 @@ type fair struct {
 	recheck     int64 // ns until an application's starvation is looked at again
 	sparesAM    func(queue string) bool
 	starving    starving
+	warnings    warnings
 	updated     uint64 // changes as of the last update
 	books       map[*Node]*fairNode
 }
@@ -72,6 +73,9 @@ func (s *fair) schedule() { s.stopUpdate = s.listener.After(s.update, s.pass) }
 // pass is one update: demands, shares and starvation (FairScheduler.update).
 func (s *fair) pass() {
 	s.stopUpdate()
+	if s.preempts && !s.release.Fair28 {
+		s.noteShares()
+	}
 	if s.preempts || s.changes != s.updated {
 		s.root.updateDemand()
 		s.root.share = s.total
@@ -80,7 +84,11 @@ func (s *fair) pass() {
 		s.changes++
 		s.updated = s.changes
 	}
-	if s.preempts && s.crowded() {
+	switch {
+	case !s.preempts:
+	case !s.release.Fair28:
+		s.preemptQueues()
+	case s.crowded():
 		for _, q := range s.leafs {
 			s.findStarved(q)
 		}
@@ -95,8 +103,15 @@ func (s *fair) Waits() bool { return s.preempts || s.cluster.Waits() }
 // NodeAdded implements Scheduler.
 func (s *fair) NodeAdded(n *Node) {
 	s.addNode(n)
+	s.resized()
+}
+
+// resized follows a change of the cluster; from 2.8 on an update follows at once.
+func (s *fair) resized() {
 	s.available = s.total.Minus(s.root.used)
-	s.listener.Post(s.pass)
+	if s.release.Fair28 {
+		s.listener.Post(s.pass)
+	}
 }
 
 // NodeRemoved implements Scheduler (FairScheduler.removeNode).
@@ -109,8 +124,7 @@ func (s *fair) NodeRemoved(n *Node) {
 		s.unreserve(n.reserved)
 	}
 	s.removeNode(n)
-	s.available = s.total.Minus(s.root.used)
-	s.listener.Post(s.pass)
+	s.resized()
 }
 
 // queueOf finds or makes the leaf queue of an application.
@@ -203,7 +217,7 @@ func (s *fair) Pull(a *App, into []*Container) ([]*Container, Resource) {
 	into = a.pull(s.listener, into)
 	free := s.total.Minus(s.root.used)
 	for _, n := range s.nodes {
-		if a.refused[n.Index] {
+		if a.refused[n.Index] && s.release.Fair28 {
 			free = free.Minus(n.free).Max(Resource{})
 		}
 	}
@@ -249,7 +263,9 @@ func (s *fair) unreserve(c *Container) {
 // NodeUpdate implements Scheduler.
 func (s *fair) NodeUpdate(n *Node, gone []Ended) {
 	report(gone, s.complete, s.vacate)
-	s.offer(n)
+	if s.release.Fair28 || !s.continuous || len(gone) > 0 {
+		s.offer(n)
+	}
 }
 
 // offer assigns containers on a node (FairScheduler.attemptScheduling).
@@ -285,13 +301,15 @@ func (s *fair) assignLoop(n *Node) {
 }
 
 // visit offers all nodes with room, the emptiest first, and sleeps (continuous
-// scheduling). Of nodes with equally much free memory only the first is visited, as
-// in 3.3.6, where a sorted set of nodes holds one of each.
+// scheduling). From 2.8 on, of nodes with equally much free memory only the first is
+// visited: a sorted set of nodes holds one of each.
 func (s *fair) visit() {
 	list := slices.Clone(s.nodes)
 	SortNodes(list, hashSlots(0, len(s.nodes)), func(n *Node) *Node { return n })
 	slices.SortStableFunc(list, func(a, b *Node) int { return sign(b.free.MemoryMiB, a.free.MemoryMiB) })
-	list = slices.CompactFunc(list, func(a, b *Node) bool { return a.free.MemoryMiB == b.free.MemoryMiB })
+	if s.release.Fair28 {
+		list = slices.CompactFunc(list, func(a, b *Node) bool { return a.free.MemoryMiB == b.free.MemoryMiB })
+	}
 	for _, n := range list {
 		if s.least.Within(n.free) {
 			s.offer(n)

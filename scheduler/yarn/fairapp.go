@@ -21,6 +21,7 @@ type fairApp struct {
 	nextCheck           int64    // of starvation
 	victims             []*Container
 	victimSize          Resource
+	warned              Resource // of them, while the next ones are chosen
 }
 
 // reservedMark is the answer of a reservation: no container, and not nothing
@@ -28,7 +29,7 @@ type fairApp struct {
 var reservedMark = Resource{MemoryMiB: -1}
 
 func (f *fairApp) wish() Resource  { return f.demand }
-func (f *fairApp) use() Resource   { return f.app.used }
+func (f *fairApp) use() Resource   { return f.app.used.Minus(f.warned) }
 func (f *fairApp) least() Resource { return Resource{} }
 func (f *fairApp) most() Resource  { return unbounded }
 func (f *fairApp) since() int64    { return f.app.Start }
@@ -43,19 +44,24 @@ func (f *fairApp) weigh() float32 {
 	return 1
 }
 
-// updateDemand counts what the application has and what it asks for anywhere.
+// updateDemand counts what the application has and what it asks for anywhere; before 2.8
+// also what it asks for at each host and rack.
 func (f *fairApp) updateDemand() {
 	f.demand = f.app.used
 	for _, p := range f.app.wanted {
-		any := f.app.table(p).ask(Any)
-		f.demand = f.demand.Plus(any.Size.Times(int64(any.Count)))
+		t := f.app.table(p)
+		for place, ask := range t.asks {
+			if place == Any || !f.s.release.Fair28 {
+				f.demand = f.demand.Plus(ask.Size.Times(int64(ask.Count)))
+			}
+		}
 	}
 }
 
 // assign gives or reserves a container on a node, unless the share for
 // ApplicationMasters is used up (FSAppAttempt.assignContainer).
 func (f *fairApp) assign(n *Node) Resource {
-	if f.overAMShare() {
+	if f.s.release.Fair28 && f.overAMShare() {
 		return Resource{}
 	}
 	return f.assignNode(n, nil)
@@ -65,7 +71,11 @@ func (f *fairApp) overAMShare() bool {
 	if f.amRunning || len(f.app.wanted) == 0 {
 		return false
 	}
-	return !f.queue.mayRunAM(f.app.table(f.app.wanted[0]).ask(Any).Size)
+	size := f.app.table(f.app.wanted[0]).ask(Any).Size
+	if !f.s.release.Fair28 {
+		size = f.s.Normalize(f.queue.path, f.app.Size)
+	}
+	return !f.queue.mayRunAM(size)
 }
 
 // assignNode tries the priorities in order; the first rule that applies decides, also
@@ -79,6 +89,10 @@ func (f *fairApp) assignNode(n *Node, booked *Container) Resource {
 		if booked == nil && !f.hasFor(p, n) {
 			continue
 		}
+		if !f.s.release.Fair28 && f.overAMShare() {
+			f.offered(p)
+			return Resource{}
+		}
 		if ask, near, ok := f.choose(p, n); ok {
 			return f.place(n, ask, near, p, booked)
 		}
@@ -88,10 +102,7 @@ func (f *fairApp) assignNode(n *Node, booked *Container) Resource {
 
 // choose picks the ask of a priority that a node serves.
 func (f *fairApp) choose(p Priority, n *Node) (*Ask, locality, bool) {
-	f.app.chances[p]++
-	if s := f.s; s.continuous || s.nodeThreshold >= 0 && s.rackThreshold >= 0 {
-		s.changes++
-	}
+	f.offered(p)
 	level := f.level(p)
 	t := f.app.table(p)
 	rack := t.count(n.Rack)
@@ -110,6 +121,14 @@ func (f *fairApp) choose(p Priority, n *Node) (*Ask, locality, bool) {
 	return t.ask(Any), offSwitch, len(t.asks) <= 1 || level == offSwitch
 }
 
+// offered counts an offer.
+func (f *fairApp) offered(p Priority) {
+	f.app.chances[p]++
+	if s := f.s; s.continuous || s.nodeThreshold >= 0 && s.rackThreshold >= 0 {
+		s.changes++
+	}
+}
+
 // hasFor reports whether a node may serve a priority at all
 // (FSAppAttempt.hasContainerForNode).
 func (f *fairApp) hasFor(p Priority, n *Node) bool {
@@ -119,9 +138,11 @@ func (f *fairApp) hasFor(p Priority, n *Node) bool {
 		return false
 	}
 	rack := t.count(n.Rack) > 0
-	return (t.relaxed(Any) || rack) &&
-		(!rack || t.relaxed(n.Rack) || t.count(n.Host) > 0) &&
-		any.Size.Within(n.Total) && f.queue.fits(any.Size)
+	may := (t.relaxed(Any) || rack) && (!rack || t.relaxed(n.Rack) || t.count(n.Host) > 0)
+	if !f.s.release.Fair28 {
+		return may && any.Size.MemoryMiB <= n.Total.MemoryMiB
+	}
+	return may && any.Size.Within(n.Total) && f.queue.fits(any.Size)
 }
 
 // level is the locality that is allowed at a priority: it is relaxed after a share of
@@ -160,6 +181,9 @@ func (f *fairApp) levelByTime(p Priority) locality {
 	level, ok := f.levels[p]
 	if !ok {
 		f.relaxed[p] = now
+		if !s.release.Fair28 {
+			f.relaxed[p] = f.app.Start
+		}
 		f.levels[p] = nodeLocal
 		return nodeLocal
 	}
@@ -194,9 +218,12 @@ func (f *fairApp) place(n *Node, ask *Ask, near locality, p Priority, booked *Co
 }
 
 // mayReserve reports whether a node may be reserved: for a large request of a starved
-// application that has not reserved too many yet.
+// application that has not reserved too many yet; before 2.8 within the queue's maximum.
 func (f *fairApp) mayReserve(n *Node, size Resource, near locality) bool {
 	s := f.s
+	if !s.release.Fair28 {
+		return f.queue.fits(size)
+	}
 	if !f.starved() || f.queue.policy.calc.compare(s.total, size, s.reserveFrom) < 0 || s.node(n).heldFor(f) {
 		return false
 	}
@@ -254,7 +281,7 @@ func (f *fairApp) unbook(c *Container) bool {
 // still stands, or has been fulfilled: then the node does nothing else.
 func (f *fairApp) assignReserved(n *Node) bool {
 	c := n.reserved
-	if !f.hasFor(c.Priority, n) || f.overAMShare() {
+	if !f.hasFor(c.Priority, n) || !f.queue.fits(c.Size) && !f.s.release.Fair28 || f.s.release.Fair28 && f.overAMShare() {
 		f.s.unreserve(c)
 		return false
 	}

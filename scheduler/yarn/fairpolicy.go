@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -26,18 +27,19 @@ var unbounded = Resource{MemoryMiB: math.MaxInt64, VCores: math.MaxInt32}
 
 // sharing is a SchedulingPolicy of the FairScheduler.
 type sharing struct {
-	name    string
-	compare func(cluster Resource, a, b schedulable) int
-	share   func(list []schedulable, total Resource)
-	calc    calculator
-	below   func(cluster, use, share Resource) bool
-	cores   bool // the headroom in cores counts the fair share too
+	name     string
+	compare  func(cluster Resource, a, b schedulable) int
+	before28 func(cluster Resource, a, b schedulable) int // in its place before 2.8
+	share    func(list []schedulable, total Resource)
+	calc     calculator
+	below    func(cluster, use, share Resource) bool
+	cores    bool // the headroom in cores counts the fair share too
 }
 
 var sharings = map[string]*sharing{
-	"fair": {name: "fair", compare: compareFair, share: shareMemory, calc: memoryOnly, below: belowMemory},
-	"drf":  {name: "drf", compare: compareDominant, share: shareBoth, calc: dominant, below: belowDominant, cores: true},
-	"fifo": {name: "fifo", compare: func(_ Resource, a, b schedulable) int { return byStart(a, b) }, share: shareFirst, calc: memoryOnly, below: belowMemory},
+	"fair": {name: "fair", compare: compareFair, before28: compareFair27, share: shareMemory, calc: memoryOnly, below: belowMemory},
+	"drf":  {name: "drf", compare: compareDominant, before28: compareDominant27, share: shareBoth, calc: dominant, below: belowDominant, cores: true},
+	"fifo": {name: "fifo", compare: compareStart, before28: compareStart, share: shareFirst, calc: memoryOnly, below: belowMemory},
 }
 
 // sharingOf finds a policy by its name or the name of its class.
@@ -54,6 +56,8 @@ func sharingOf(name string) *sharing {
 	}
 	return sharings[strings.ToLower(name)]
 }
+
+func compareStart(_ Resource, a, b schedulable) int { return byStart(a, b) }
 
 func byStart(a, b schedulable) int {
 	if d := sign(a.since(), b.since()); d != 0 {
@@ -82,6 +86,16 @@ func compareFair(_ Resource, a, b schedulable) int {
 	case wishB == 0 && wishA > 0:
 		return -1
 	}
+	return compareUse(a, b, true)
+}
+
+// compareFair27 is the comparator before 2.8: who wants nothing is not last, and of two
+// below their minima the use by weight does not count.
+func compareFair27(_ Resource, a, b schedulable) int { return compareUse(a, b, false) }
+
+// compareUse orders by memory: who is below its minimum first, then use by weight.
+func compareUse(a, b schedulable, alsoNeedy bool) int {
+	wishA, wishB := a.wish().MemoryMiB, b.wish().MemoryMiB
 	useA, useB := a.use().MemoryMiB, b.use().MemoryMiB
 	leastA, leastB := min(a.least().MemoryMiB, wishA), min(b.least().MemoryMiB, wishB)
 	needyA, needyB := useA < leastA, useB < leastB
@@ -94,7 +108,7 @@ func compareFair(_ Resource, a, b schedulable) int {
 	case needyA:
 		d = signOf(float64(useA)/float64(max(leastA, 1)) - float64(useB)/float64(max(leastB, 1)))
 	}
-	if d == 0 {
+	if d == 0 && (alsoNeedy || !needyA) {
 		d = compareByWeight(useA, useB, float64(a.weigh()), float64(b.weigh()))
 	}
 	if d == 0 {
@@ -116,22 +130,27 @@ func compareByWeight(useA, useB int64, a, b float64) int {
 // compareDominant orders by the dominant resource
 // (DominantResourceFairnessPolicy.DominantResourceFairnessComparator2).
 func compareDominant(cluster Resource, a, b schedulable) int {
-	x, y := dominantOf(cluster, a), dominantOf(cluster, b)
-	d := 0
-	switch {
-	case !x.needy && !y.needy:
-		d = x.compare(y, x.shares, y.shares)
-	case x.needy && !y.needy:
-		return -1
-	case y.needy && !x.needy:
-		return 1
-	default:
-		d = x.compare(y, x.least, y.least)
+	return cmp.Or(dominantOf(cluster, a).compare(dominantOf(cluster, b)), byStart(a, b))
+}
+
+// compareDominant27 is the comparator before 2.8: in single precision, cores first where
+// both shares are equal, and without a rule for those that began together.
+func compareDominant27(cluster Resource, a, b schedulable) int {
+	x, y := dominantOf(cluster, a).single(), dominantOf(cluster, b).single()
+	return cmp.Or(x.compare(y), sign(a.since(), b.since()))
+}
+
+// single rounds a standing to single precision, and finds the dominant resource of that.
+func (x standing) single() standing {
+	for _, list := range []*[2]float64{&x.shares, &x.least} {
+		list[0], list[1] = float64(float32(list[0])), float64(float32(list[1]))
 	}
-	if d == 0 {
-		d = byStart(a, b)
+	x.dominant = 1
+	if x.shares[0] > x.shares[1] {
+		x.dominant = 0
 	}
-	return d
+	x.needy = x.least[x.dominant] < 1
+	return x
 }
 
 // standing is how one schedulable stands by its dominant resource: 0 memory, 1 cores.
@@ -159,7 +178,17 @@ func dominantOf(cluster Resource, s schedulable) standing {
 	return x
 }
 
-func (x standing) compare(y standing, mine, others [2]float64) int {
+// compare puts who is below its minimum first, then who has less.
+func (x standing) compare(y standing) int {
+	mine, others := x.shares, y.shares
+	switch {
+	case x.needy && !y.needy:
+		return -1
+	case y.needy && !x.needy:
+		return 1
+	case x.needy:
+		mine, others = x.least, y.least
+	}
 	if d := signOf(mine[x.dominant] - others[y.dominant]); d != 0 {
 		return d
 	}
@@ -280,11 +309,24 @@ func shareAt(s schedulable, ratio float64, value func(Resource) int64) int64 {
 	return int64(share)
 }
 
-// ordered returns a list in the order of a policy.
-func ordered[S schedulable](p *sharing, cluster Resource, list []S) []S {
-	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, func(a, b S) int { return p.compare(cluster, a, b) })
-	return sorted
+// compare returns the comparator of a policy.
+func (s *fair) compare(p *sharing) func(a, b schedulable) int {
+	compare := p.compare
+	if !s.release.Fair28 {
+		compare = p.before28
+	}
+	return func(a, b schedulable) int { return compare(s.total, a, b) }
+}
+
+// inOrder returns a list in the order of a policy. Before 2.8 the list itself is sorted,
+// and so keeps the order of equals.
+func inOrder[S schedulable](s *fair, p *sharing, list []S) []S {
+	compare := s.compare(p)
+	if s.release.Fair28 {
+		list = slices.Clone(list)
+	}
+	slices.SortStableFunc(list, func(a, b S) int { return compare(a, b) })
+	return list
 }
 
 // applicationLabel is the name by which applications that began together are ordered.

@@ -27,11 +27,13 @@ type fairQueue struct {
 	limit               *appLimit // maxRunningApps
 	apps                []*App    // runnable, in order of addition
 	amUsed              Resource
-	atLeast             int64 // last time at the minimum share
+	atLeast             int64    // last time at the minimum share
+	atShare             int64    // and at the threshold of the fair share
+	warned              Resource // of what is used, while containers are chosen
 }
 
 func (q *fairQueue) wish() Resource  { return q.demand }
-func (q *fairQueue) use() Resource   { return q.used }
+func (q *fairQueue) use() Resource   { return q.used.Minus(q.warned) }
 func (q *fairQueue) least() Resource { return q.leastShare }
 func (q *fairQueue) most() Resource  { return q.mostShare.of(q.s.total).Max(q.leastShare) }
 func (q *fairQueue) weigh() float32  { return q.weight }
@@ -84,7 +86,7 @@ func (q *fairQueue) assign(n *Node) Resource {
 	if n.reserved != nil || !q.used.Within(q.most()) {
 		return Resource{}
 	}
-	for _, c := range ordered(q.policy, q.s.total, q.children) {
+	for _, c := range inOrder(q.s, q.policy, q.children) {
 		if r := c.assign(n); r != (Resource{}) {
 			return r
 		}
@@ -100,19 +102,23 @@ func (q *fairQueue) assign(n *Node) Resource {
 	return Resource{}
 }
 
-// wanting lists in order the runnable applications whose demand as of the last update
-// differs from their use (FSLeafQueue.fetchAppsWithDemand).
+// wanting lists in order the runnable applications, from 2.8 on those whose demand as of
+// the last update differs from their use (FSLeafQueue.fetchAppsWithDemand).
 func (q *fairQueue) wanting(also func(*fairApp) bool) []*fairApp {
+	if !q.s.release.Fair28 {
+		compare := q.s.compare(q.policy)
+		slices.SortStableFunc(q.apps, func(a, b *App) int { return compare(a.fair, b.fair) })
+	}
 	var list []*fairApp
 	for _, a := range q.apps {
-		if a.fair.demand != a.used && also(a.fair) {
+		if (a.fair.demand != a.used || !q.s.release.Fair28) && also(a.fair) {
 			list = append(list, a.fair)
 		}
 	}
-	if len(list) < 2 {
+	if len(list) < 2 || !q.s.release.Fair28 {
 		return list
 	}
-	return ordered(q.policy, q.s.total, list)
+	return inOrder(q.s, q.policy, list)
 }
 
 // fits reports whether the queue and its ancestors may use that much more.
@@ -126,10 +132,14 @@ func (q *fairQueue) fits(r Resource) bool {
 }
 
 // mayRunAM reports whether an ApplicationMaster stays within the queue's share for
-// them. A queue without a share counts what is free (FSLeafQueue.canRunAppAM).
+// them. From 2.8 on a queue without a share counts what is free (FSLeafQueue.canRunAppAM).
 func (q *fairQueue) mayRunAM(size Resource) bool {
 	if math.Abs(float64(q.maxAM)+1) < 0.0001 {
 		return true
+	}
+	if !q.s.release.Fair28 {
+		limit, would := times(q.share, float64(q.maxAM)), q.amUsed.Plus(size)
+		return would.MemoryMiB <= limit.MemoryMiB && (!q.policy.cores || would.VCores <= limit.VCores)
 	}
 	base, most := q.share, q.most()
 	if base.MemoryMiB == 0 {

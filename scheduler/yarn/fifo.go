@@ -14,7 +14,7 @@ type fifo struct {
 
 // newFifo makes the FifoScheduler from the properties of yarn-site.xml.
 func newFifo(r *reader, l Listener) (Scheduler, error) {
-	s := &fifo{cluster: cluster{listener: l, racks: make(map[Place]int)}}
+	s := &fifo{cluster: newCluster(l, r)}
 	s.least, s.most = r.bounds()
 	return s, r.err
 }

@@ -10,7 +10,7 @@ import (
 func fifoDesk(t *testing.T, nodes int, total Resource) *desk {
 	t.Helper()
 	d := &desk{t: t, names: []string{"*"}}
-	s, err := New(&model.YARN{Policy: "fifo"}, d)
+	s, err := New(&model.YARN{Policy: "fifo"}, release(t, ""), d)
 	if err != nil {
 		t.Fatal(err)
 	}

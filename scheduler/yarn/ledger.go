@@ -3,7 +3,11 @@
 // time; the ResourceManager calls it at each heartbeat.
 package yarn
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+)
 
 // Exit says how a container ended (ContainerExitStatus).
 type Exit int32
@@ -81,10 +85,10 @@ func (n *Node) occupy(c *Container) {
 	c.occupies = true
 }
 
-// vacate gives the size back. A container that the node has reported running holds it
-// until the node reports its end (SchedulerNode.releaseContainer, 3.3.6).
+// vacate gives the size back. From 2.8 on a container that the node has reported running
+// holds it until the node reports its end (SchedulerNode.releaseContainer).
 func (n *Node) vacate(c *Container, byNode bool) {
-	if !c.occupies || c.onNode && !byNode {
+	if !c.occupies || c.onNode && !byNode && c.app.cluster.release.HoldsNode {
 		return
 	}
 	c.occupies = false
@@ -277,6 +281,7 @@ type Listener interface {
 // cluster is what every policy knows of the nodes.
 type cluster struct {
 	listener Listener
+	release  *model.YARNRelease
 	nodes    []*Node // usable, in order of registration
 	total    Resource
 	racks    map[Place]int // usable nodes by rack
@@ -301,6 +306,10 @@ func (c *cluster) Unmoved(*App) bool { return true }
 
 // Full implements Scheduler.
 func (c *cluster) Full(*Node) bool { return false }
+
+func newCluster(l Listener, r *reader) cluster {
+	return cluster{listener: l, release: r.release, racks: make(map[Place]int)}
+}
 
 func (c *cluster) addNode(n *Node) {
 	c.changes++

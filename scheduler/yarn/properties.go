@@ -2,9 +2,12 @@ package yarn
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/model"
 )
 
 // Properties are settings by their full Hadoop names.
@@ -20,9 +23,17 @@ func (e *Refused) Error() string { return e.Key + ": " + e.What }
 
 // reader reads properties and keeps the first thing that is wrong.
 type reader struct {
-	p    Properties
-	read map[string]bool // keys that were asked for; nil: nobody wants to know
-	err  error
+	p       Properties
+	release *model.YARNRelease
+	read    map[string]bool // keys that were asked for; nil: nobody wants to know
+	err     error
+}
+
+// knows reports whether the release knows a setting.
+func (r *reader) knows(key string) bool {
+	return r.release == nil || !slices.ContainsFunc(r.release.Lacks, func(part string) bool {
+		return strings.HasSuffix(key, part) || strings.HasSuffix(part, ".") && strings.Contains(key, part)
+	})
 }
 
 func (r *reader) fail(key, want string) {
@@ -33,6 +44,9 @@ func (r *reader) fail(key, want string) {
 
 // text returns a property without the space around it, or a default.
 func (r *reader) text(key, unset string) string {
+	if !r.knows(key) {
+		return unset
+	}
 	if r.read != nil {
 		r.read[key] = true
 	}
@@ -96,7 +110,7 @@ func (r *reader) bounds() (least, most Resource) {
 	}
 	most = Resource{
 		MemoryMiB: r.whole("yarn.scheduler.maximum-allocation-mb", 8192),
-		VCores:    r.whole("yarn.scheduler.maximum-allocation-vcores", 4),
+		VCores:    r.whole("yarn.scheduler.maximum-allocation-vcores", r.release.MostVCores),
 	}
 	if least.MemoryMiB <= 0 || least.MemoryMiB > most.MemoryMiB {
 		r.fail("yarn.scheduler.minimum-allocation-mb", fmt.Sprintf("more than 0 and at most yarn.scheduler.maximum-allocation-mb (%d)", most.MemoryMiB))

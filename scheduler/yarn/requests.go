@@ -139,8 +139,8 @@ type demand struct {
 	idle       bool // a count of Any was set to 0
 }
 
-// update books an ask and returns what it changes. An Any count of 0 drops the whole
-// table of its priority; any other entry of 0 stays, and counts among the names.
+// update books an ask and returns what it changes. From 2.8 on an Any count of 0 drops
+// the whole table of its priority; any other entry of 0 stays, and counts among the names.
 func (r *requests) update(ask Ask) demand {
 	r.cluster.changes++
 	t := r.tables[ask.Priority]
@@ -161,7 +161,9 @@ func (r *requests) update(ask Ask) demand {
 	t.put(ask)
 	if ask.Count <= 0 {
 		r.unwant(ask.Priority)
-		delete(r.tables, ask.Priority)
+		if r.cluster.release.DropsTable {
+			delete(r.tables, ask.Priority)
+		}
 		d.idle = true
 		return d
 	}

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-func newRequests() *requests {
-	return &requests{cluster: new(cluster), tables: make(map[Priority]*table)}
+func newRequests(t *testing.T, name string) *requests {
+	return &requests{cluster: &cluster{release: release(t, name)}, tables: make(map[Priority]*table)}
 }
 
 // Counts are absolute: what is sent again overwrites what was given meanwhile.
 func TestAsksOverwrite(t *testing.T) {
-	r := newRequests()
+	r := newRequests(t, "")
 	ask := Ask{Priority: 20, Size: mib(1024, 1), Count: 10}
 	r.update(ask)
 	r.take(20, offSwitch, 1, 2)
@@ -24,7 +24,7 @@ func TestAsksOverwrite(t *testing.T) {
 // A grant lowers the entries of its node, its rack and Any; one that reaches 0 goes, one
 // that is set to 0 stays, and Any set to 0 takes the whole table with it.
 func TestEntriesOfATable(t *testing.T) {
-	r := newRequests()
+	r := newRequests(t, "")
 	all := func(host, rack, any int32) {
 		r.updateAll([]Ask{{Priority: 20, Count: any}, {Priority: 20, Place: 1, Count: host}, {Priority: 20, Place: 2, Count: rack}},
 			func(x Resource) Resource { return x }, func(demand) {})
@@ -45,7 +45,7 @@ func TestEntriesOfATable(t *testing.T) {
 
 // Priorities are served in rising order.
 func TestPrioritiesInOrder(t *testing.T) {
-	r := newRequests()
+	r := newRequests(t, "")
 	for _, p := range []Priority{20, 5, 10} {
 		r.update(Ask{Priority: p, Count: 1})
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// New makes the policy that a cluster names.
-func New(y *model.YARN, l Listener) (Scheduler, error) {
-	return newPolicy(y, &reader{p: y.Properties}, l)
+// New makes the policy that a cluster names, as it is in a release.
+func New(y *model.YARN, release *model.YARNRelease, l Listener) (Scheduler, error) {
+	return newPolicy(y, &reader{p: y.Properties, release: release}, l)
 }
 
 func newPolicy(y *model.YARN, r *reader, l Listener) (Scheduler, error) {

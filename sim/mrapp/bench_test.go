@@ -13,6 +13,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
+// recorded is the release whose decisions are recorded.
+var recorded, _ = model.FindRelease("3.3.6")
+
 type forget struct{}
 
 func (forget) Attempt(AttemptRecord) {}
@@ -38,7 +41,7 @@ func BenchmarkLargeJob(b *testing.B) {
 			Scheduler: func(l policy.Listener) (policy.Scheduler, error) {
 				return policy.New(&model.YARN{Policy: "capacity", Properties: policy.Properties{
 					"yarn.scheduler.capacity.root.queues": "default", "yarn.scheduler.capacity.root.default.capacity": "100",
-				}}, l)
+				}}, recorded.YARN, l)
 			},
 		}
 		for i := range nodes {

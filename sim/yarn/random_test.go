@@ -35,7 +35,9 @@ func newWorld(seed uint64) *world {
 	}
 	switch w.rng.IntN(5) {
 	case 0:
-		w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) { return policy.New(&model.YARN{Policy: "fifo"}, l) }
+		w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) {
+			return policy.New(&model.YARN{Policy: "fifo"}, recorded.YARN, l)
+		}
 	case 1, 2:
 		w.capacity()
 	default:
@@ -64,7 +66,7 @@ func (w *world) capacity() {
 		p[prefix+"resource-calculator"] = "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator"
 	}
 	w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) {
-		return policy.New(&model.YARN{Policy: "capacity", Properties: p}, l)
+		return policy.New(&model.YARN{Policy: "capacity", Properties: p}, recorded.YARN, l)
 	}
 }
 
@@ -84,7 +86,7 @@ func (w *world) fair() {
 		"yarn.scheduler.fair.continuous-scheduling-sleep-ms": "50",
 	}
 	w.config.Scheduler = func(l policy.Listener) (policy.Scheduler, error) {
-		return policy.New(&model.YARN{Policy: "fair", Properties: p, Allocations: file}, l)
+		return policy.New(&model.YARN{Policy: "fair", Properties: p, Allocations: file}, recorded.YARN, l)
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
+// recorded is the release whose decisions are recorded.
+var recorded, _ = model.FindRelease("3.3.6")
+
 const ms = engine.Time(1e6)
 
 var small = model.Resource{MemoryMiB: 1024, VCores: 1}
@@ -22,7 +25,7 @@ func cluster(nodes int, work ...Submission) Config {
 			const prefix = "yarn.scheduler.capacity."
 			return policy.New(&model.YARN{Policy: "capacity", Properties: policy.Properties{
 				prefix + "root.queues": "default", prefix + "root.default.capacity": "100", prefix + "maximum-am-resource-percent": "1",
-			}}, l)
+			}}, recorded.YARN, l)
 		},
 	}
 	for i := range nodes {
