@@ -85,7 +85,13 @@ func years(seconds float64) string {
 // longestTask returns the longest given time of a job in seconds.
 func longestTask(j *workload.Job) float64 {
 	m, r := &j.Maps, &j.Reduces
-	return math.Max(longest(&m.Time)*math.Max(1, math.Max(m.RackFactor, m.OffFactor)),
+	contained := 0.0
+	for _, g := range j.Containers {
+		for _, d := range g.Times {
+			contained = math.Max(contained, d.Seconds())
+		}
+	}
+	return math.Max(math.Max(contained, longest(&m.Time)*math.Max(1, math.Max(m.RackFactor, m.OffFactor))),
 		math.Max(longest(&r.Shuffle), math.Max(longest(&r.FirstWave), longest(&r.Copy)))+longest(&r.Sort)+longest(&r.Time))
 }
 
@@ -170,6 +176,9 @@ const maxFile = 64 << 20
 func tasks(jobs []workload.Job) (n int) {
 	for i := range jobs {
 		n += jobs[i].Maps.Count + jobs[i].Reduces.Count
+		for _, g := range jobs[i].Containers {
+			n += len(g.Times)
+		}
 	}
 	return n
 }

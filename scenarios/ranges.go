@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,23 +14,62 @@ import (
 )
 
 // check finds every out-of-range value of a recorded case, with its line.
-func (r *recorded) check(f *File, run int) error {
-	k := &ranges{report{file: f.name, lines: jsonLines(f.data)}}
+func (r *recorded) check(f *File, run int, onYARN bool) error {
+	k := &ranges{report: report{file: f.name, lines: jsonLines(f.data)}}
 	c := &r.Cluster
-	if c.Trackers == 0 && k.lines["cluster.trackers"] == 0 {
-		return fmt.Errorf("%s: got JSON without cluster.trackers: want a scenario in TOML, or a recorded case (docs/cases.md)", f.name)
+	key, nodes := "cluster.trackers", c.Trackers
+	if onYARN {
+		key, nodes = "cluster.nodes", c.Nodes
 	}
-	k.whole("cluster.trackers", c.Trackers, 1, mostNodes)
-	k.whole("cluster.racks", c.Racks, 0, max(1, c.Trackers))
-	k.slots("cluster.map_slots", c.MapSlots, c.Trackers)
-	k.slots("cluster.reduce_slots", c.ReduceSlots, c.Trackers)
-	if len(k.problems) == 0 {
+	if nodes == 0 && k.lines[key] == 0 {
+		return fmt.Errorf("%s: got JSON without %s: want a scenario in TOML, or a recorded case (docs/cases.md)", f.name, key)
+	}
+	k.whole(key, nodes, 1, mostNodes)
+	k.nodes = nodes
+	k.cluster(r, onYARN)
+	k.costs(r)
+	k.time("limit_ms", r.Limit)
+	switch {
+	case nodes < 1 || nodes > mostNodes: // reported
+	case run < 1 || run > len(r.Runs):
+		k.wrong("runs", fmt.Sprintf("run %d", run), fmt.Sprintf("--set run=K with K from 1 to %d", len(r.Runs)))
+	default:
+		at := index("runs", run-1)
+		if n := len(r.Runs[run-1]); n != nodes {
+			k.wrong(at, fmt.Sprintf("%d heartbeat phases", n), fmt.Sprintf("one for each of %d nodes", nodes))
+		}
+		k.times(at, r.Runs[run-1])
+	}
+	for i := range r.Jobs {
+		k.job(index("jobs", i)+".", &r.Jobs[i], onYARN)
+	}
+	for i := range r.Apps {
+		k.job(index("apps", i)+".", &r.Apps[i], onYARN)
+	}
+	if k.tasks > mostTasks {
+		k.wrong("jobs", fmt.Sprintf("more than %d tasks", mostTasks), "fewer in one question")
+	}
+	return k.err()
+}
+
+func (k *ranges) cluster(r *recorded, onYARN bool) {
+	c := &r.Cluster
+	k.whole("cluster.racks", c.Racks, 0, max(1, k.nodes))
+	k.ofNodes("cluster.map_slots", c.MapSlots, mostSlots)
+	k.ofNodes("cluster.reduce_slots", c.ReduceSlots, mostSlots)
+	k.ofNodes("cluster.memory_mb", c.Memory, mostContainer)
+	k.ofNodes("cluster.vcores", c.VCores, mostContainer)
+	switch {
+	case len(k.problems) > 0:
+	case onYARN && (len(c.Memory) == 0 || len(c.VCores) == 0):
+		k.wrong("cluster", "no memory_mb or vcores", "both, as one number or one for each node")
+	case !onYARN:
 		sum := 0
-		for i := range c.Trackers {
-			sum += c.MapSlots.of(i) + c.ReduceSlots.of(i)
+		for i := range k.nodes {
+			sum += int(c.MapSlots.of(i) + c.ReduceSlots.of(i))
 		}
 		if sum == 0 || sum > allSlots {
-			k.wrong("cluster.map_slots", fmt.Sprintf("%d slots on %d trackers", sum, c.Trackers), fmt.Sprintf("1 to %d slots in all", allSlots))
+			k.wrong("cluster.map_slots", fmt.Sprintf("%d slots on %d trackers", sum, k.nodes), fmt.Sprintf("1 to %d slots in all", allSlots))
 		}
 	}
 	for i, rack := range c.RackOf {
@@ -41,63 +82,70 @@ func (r *recorded) check(f *File, run int) error {
 	}
 	k.byTracker("cluster.dies_ms", c.Dies)
 	k.byTracker("cluster.fail_after_ms", c.FailAfter)
-	k.time("costs.launch_ms", r.Costs.Launch)
-	k.time("costs.setup_ms", r.Costs.Setup)
-	k.time("costs.cleanup_ms", r.Costs.Cleanup)
-	k.time("costs.commit_ms", r.Costs.Commit)
-	k.time("costs.task_cleanup_ms", r.Costs.TaskCleanup)
-	k.time("limit_ms", r.Limit)
-	switch {
-	case c.Trackers < 1 || c.Trackers > mostNodes: // reported
-	case run < 1 || run > len(r.Runs):
-		k.wrong("runs", fmt.Sprintf("run %d", run), fmt.Sprintf("--set run=K with K from 1 to %d", len(r.Runs)))
-	default:
-		at := index("runs", run-1)
-		if n := len(r.Runs[run-1]); n != c.Trackers {
-			k.wrong(at, fmt.Sprintf("%d heartbeat phases", n), fmt.Sprintf("one for each of %d trackers", c.Trackers))
-		}
-		k.times(at, r.Runs[run-1])
-	}
-	tasks := 0
-	for i := range r.Jobs {
-		j := &r.Jobs[i]
-		at := index("jobs", i) + "."
-		k.time(at+"submit_ms", j.Submit)
-		k.whole(at+"maps.count", j.Maps.Count, 0, mostTasks)
-		k.whole(at+"reduces.count", j.Reduces.Count, 0, mostTasks)
-		tasks = min(mostTasks, tasks) + min(mostTasks, j.Maps.Count) + min(mostTasks, j.Reduces.Count)
-		for _, x := range []struct {
-			key   string
-			list  times
-			tasks int
-		}{
-			{"maps.ms", j.Maps.Time, j.Maps.Count}, {"reduces.shuffle_ms", j.Reduces.Shuffle, j.Reduces.Count},
-			{"reduces.sort_ms", j.Reduces.Sort, j.Reduces.Count}, {"reduces.reduce_ms", j.Reduces.Reduce, j.Reduces.Count},
-		} {
-			if n := len(x.list); n > 1 && n < x.tasks {
-				k.wrong(at+x.key, fmt.Sprintf("%d times", n), fmt.Sprintf("one for each of %d tasks", x.tasks))
-			}
-			k.times(at+x.key, x.list)
-		}
-		for _, x := range []struct {
-			key    string
-			factor float64
-		}{{"maps.rack_factor", j.Maps.RackFactor}, {"maps.off_factor", j.Maps.OffFactor}} {
-			if !(x.factor >= 0 && x.factor <= mostFactor) {
-				k.wrong(at+x.key, x.factor, fmt.Sprintf("0 to %v", mostFactor))
-			}
-		}
-		k.failures(at+"maps.fail", j.Maps.Fail, j.Maps.Count)
-		k.failures(at+"reduces.fail", j.Reduces.Fail, j.Reduces.Count)
-	}
-	if tasks > mostTasks {
-		k.wrong("jobs", fmt.Sprintf("more than %d tasks", mostTasks), "fewer in one question")
-	}
-	return k.err()
 }
 
+func (k *ranges) costs(r *recorded) {
+	c := reflect.ValueOf(r.Costs)
+	for i := range c.NumField() {
+		k.time("costs."+c.Type().Field(i).Tag.Get("json"), c.Field(i).Int())
+	}
+}
+
+// job checks a job or a scripted application.
+func (k *ranges) job(at string, j *caseJob, onYARN bool) {
+	k.time(at+"submit_ms", j.Submit)
+	k.time(at+"heartbeat_ms", j.Heartbeat)
+	if n, number := j.Priority.(float64); onYARN && j.Priority != nil && !(number && n == math.Trunc(n) && math.Abs(n) <= math.MaxInt32) {
+		k.wrong(at+"priority", j.Priority, "a whole number")
+	}
+	k.whole(at+"maps.count", j.Maps.Count, 0, mostTasks)
+	k.whole(at+"reduces.count", j.Reduces.Count, 0, mostTasks)
+	k.tasks = min(mostTasks, k.tasks) + min(mostTasks, j.Maps.Count) + min(mostTasks, j.Reduces.Count)
+	k.size(at+"am.", j.AM)
+	k.size(at+"maps.", j.Maps.caseSize)
+	k.size(at+"reduces.", j.Reduces.caseSize)
+	k.eachTask(at+"maps.ms", j.Maps.Time, j.Maps.Count)
+	k.times(at+"maps.retry_ms", j.Maps.Retry)
+	k.eachTask(at+"reduces.shuffle_ms", j.Reduces.Shuffle, j.Reduces.Count)
+	k.eachTask(at+"reduces.sort_ms", j.Reduces.Sort, j.Reduces.Count)
+	k.eachTask(at+"reduces.reduce_ms", j.Reduces.Reduce, j.Reduces.Count)
+	if j.Maps.Bytes < 0 || j.Maps.Bytes > mostSplit {
+		k.wrong(at+"maps.bytes", j.Maps.Bytes, fmt.Sprintf("0 to %d", int64(mostSplit)))
+	}
+	for _, x := range []struct {
+		key    string
+		factor float64
+	}{{"maps.rack_factor", j.Maps.RackFactor}, {"maps.off_factor", j.Maps.OffFactor}} {
+		if !(x.factor >= 0 && x.factor <= mostFactor) {
+			k.wrong(at+x.key, x.factor, fmt.Sprintf("0 to %v", mostFactor))
+		}
+	}
+	k.failures(at+"maps.fail", j.Maps.Fail, j.Maps.Count)
+	k.failures(at+"reduces.fail", j.Reduces.Fail, j.Reduces.Count)
+	for g := range j.Tasks {
+		t, at := &j.Tasks[g], index(at+"tasks", g)+"."
+		k.whole(at+"count", t.Count, 0, mostTasks)
+		k.whole(at+"priority", t.Priority, -math.MaxInt32, math.MaxInt32)
+		k.tasks = min(mostTasks, k.tasks) + min(mostTasks, t.Count)
+		k.size(at, t.caseSize)
+		k.eachTask(at+"ms", t.Time, t.Count)
+		if t.Hosts != nil && len(t.Hosts) != t.Count {
+			k.wrong(at+"hosts", fmt.Sprintf("%d lists", len(t.Hosts)), fmt.Sprintf("one for each of %d tasks", t.Count))
+		}
+	}
+}
+
+const (
+	mostContainer = 1 << 31 // MiB or vcores: Hadoop's resources hold at most 2^31 - 1
+	mostSplit     = 1 << 50 // bytes
+)
+
 // ranges reports the out-of-range values of a recorded case.
-type ranges struct{ report }
+type ranges struct {
+	report
+	nodes int
+	tasks int // so far
+}
 
 func (k *ranges) wrong(path string, got any, want string) {
 	k.fail(k.lines[path], "%s: %v: want %s", path, got, want)
@@ -109,13 +157,28 @@ func (k *ranges) whole(path string, n, least, most int) {
 	}
 }
 
-func (k *ranges) slots(path string, list oneOrEach[int], trackers int) {
-	if n := len(list); n > 1 && n != trackers {
-		k.wrong(path, fmt.Sprintf("%d numbers", n), fmt.Sprintf("one number, or one for each of %d trackers", trackers))
+// ofNodes checks one number for all nodes, or one for each.
+func (k *ranges) ofNodes(path string, list oneOrEach, most int64) {
+	if n := len(list); n > 1 && n != k.nodes {
+		k.wrong(path, fmt.Sprintf("%d numbers", n), fmt.Sprintf("one number, or one for each of %d nodes", k.nodes))
 	}
 	for i, n := range list {
-		k.whole(k.element(path, i), n, 0, mostSlots)
+		k.whole(k.element(path, i), int(n), 0, int(most))
 	}
+}
+
+// size checks the size of a container.
+func (k *ranges) size(at string, s caseSize) {
+	k.whole(at+"memory_mb", int(s.Memory), 0, mostContainer)
+	k.whole(at+"vcores", int(s.VCores), 0, mostContainer)
+}
+
+// eachTask checks one time for all tasks, or at least one for each.
+func (k *ranges) eachTask(path string, list times, tasks int) {
+	if n := len(list); n > 1 && n < tasks {
+		k.wrong(path, fmt.Sprintf("%d times", n), fmt.Sprintf("one for each of %d tasks", tasks))
+	}
+	k.times(path, list)
 }
 
 // element returns the path of an element of a list, or of the one value that is

@@ -26,10 +26,10 @@ type recorded struct {
 	Cluster struct {
 		Trackers    int              `json:"trackers"`
 		Nodes       int              `json:"nodes"` // on YARN
-		MapSlots    oneOrEach[int]   `json:"map_slots"`
-		ReduceSlots oneOrEach[int]   `json:"reduce_slots"`
-		Memory      oneOrEach[int64] `json:"memory_mb"`
-		VCores      oneOrEach[int64] `json:"vcores"`
+		MapSlots    oneOrEach        `json:"map_slots"`
+		ReduceSlots oneOrEach        `json:"reduce_slots"`
+		Memory      oneOrEach        `json:"memory_mb"`
+		VCores      oneOrEach        `json:"vcores"`
 		Racks       int              `json:"racks"`
 		RackOf      []int            `json:"rack_of"`
 		Slowness    []float64        `json:"slowness"`
@@ -116,15 +116,15 @@ type caseSize struct {
 }
 
 // oneOrEach is a number for all tasks or machines, or a list with one for each.
-type oneOrEach[T int | int64] []T
+type oneOrEach []int64
 
-func (v *oneOrEach[T]) UnmarshalJSON(b []byte) error {
-	var one T
+func (v *oneOrEach) UnmarshalJSON(b []byte) error {
+	var one int64
 	if json.Unmarshal(b, &one) == nil {
-		*v = oneOrEach[T]{one}
+		*v = oneOrEach{one}
 		return nil
 	}
-	var each []T
+	var each []int64
 	if err := json.Unmarshal(b, &each); err != nil {
 		return fmt.Errorf("got %.40s: want a whole number or a list of them", b)
 	}
@@ -133,7 +133,7 @@ func (v *oneOrEach[T]) UnmarshalJSON(b []byte) error {
 }
 
 // of returns the value of a task or machine; 0 if none is given.
-func (v oneOrEach[T]) of(i int) T {
+func (v oneOrEach) of(i int) int64 {
 	switch len(v) {
 	case 0:
 		return 0
@@ -144,7 +144,7 @@ func (v oneOrEach[T]) of(i int) T {
 }
 
 // times is a number of milliseconds or a list of them by task.
-type times = oneOrEach[int64]
+type times = oneOrEach
 
 func durationsOf(t times) workload.Durations {
 	if len(t) < 2 {
@@ -217,10 +217,16 @@ func (f *File) recorded() (*Scenario, error) {
 	onYARN, master, ask := err == nil && release.YARN != nil && release.YARN.Recorded, "JobTracker", r.onSlots
 	if onYARN {
 		master, ask = "ResourceManager", r.inContainers
-	} else if err := r.check(f, run); err != nil {
+	}
+	if err := r.check(f, run, onYARN); err != nil {
 		return nil, err
 	}
 	q, err := ask(run)
+	if err == nil {
+		if what := beyond(q); what != "" {
+			err = errors.New(what)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
@@ -249,7 +255,7 @@ func (r *recorded) question(run, nodes int) *model.WhatIf {
 	}
 	for i := range nodes {
 		n := model.Node{
-			Name: fmt.Sprintf("c%03d", i), Slowness: 1, MapSlots: c.MapSlots.of(i), ReduceSlots: c.ReduceSlots.of(i),
+			Name: fmt.Sprintf("c%03d", i), Slowness: 1, MapSlots: int(c.MapSlots.of(i)), ReduceSlots: int(c.ReduceSlots.of(i)),
 			Resource: model.Resource{MemoryMiB: c.Memory.of(i), VCores: c.VCores.of(i)},
 			Dies:     millis(c.Dies[strconv.Itoa(i)]), FailAfter: millis(c.FailAfter[strconv.Itoa(i)]),
 		}
@@ -266,35 +272,30 @@ func (r *recorded) question(run, nodes int) *model.WhatIf {
 }
 
 // tasks returns the maps and reduces of a job.
-func (j *caseJob) tasks() (m workload.MapTasks, r workload.ReduceTasks, err error) {
+func (j *caseJob) tasks() (m workload.MapTasks, r workload.ReduceTasks) {
 	m = workload.MapTasks{
 		Count: j.Maps.Count, Time: durationsOf(j.Maps.Time), RackFactor: j.Maps.RackFactor, OffFactor: j.Maps.OffFactor,
-		Splits: make([]workload.Split, j.Maps.Count),
+		Splits: make([]workload.Split, j.Maps.Count), Ends: failures(j.Maps.Fail),
 	}
 	for i := range min(len(j.Maps.Hosts), m.Count) {
 		m.Splits[i].Hosts = j.Maps.Hosts[i]
 	}
-	if m.Ends, err = failures(j.Maps.Fail, m.Count); err != nil {
-		return m, r, err
+	return m, workload.ReduceTasks{
+		Count: j.Reduces.Count, Shuffle: durationsOf(j.Reduces.Shuffle), Sort: durationsOf(j.Reduces.Sort), Time: durationsOf(j.Reduces.Reduce),
+		Ends: failures(j.Reduces.Fail),
 	}
-	r = workload.ReduceTasks{Count: j.Reduces.Count, Shuffle: durationsOf(j.Reduces.Shuffle), Sort: durationsOf(j.Reduces.Sort), Time: durationsOf(j.Reduces.Reduce)}
-	r.Ends, err = failures(j.Reduces.Fail, r.Count)
-	return m, r, err
 }
 
 // failures returns how attempts end: after a number of milliseconds by a failure, or,
 // for null, as they should.
-func failures(in map[string][]*int64, tasks int) (map[int][]workload.AttemptEnd, error) {
+func failures(in map[string][]*int64) map[int][]workload.AttemptEnd {
 	if len(in) == 0 {
-		return nil, nil
+		return nil
 	}
 	out := make(map[int][]workload.AttemptEnd, len(in))
-	for _, key := range slices.Sorted(maps.Keys(in)) {
-		task, err := strconv.Atoi(key)
-		if err != nil || task < 0 || task >= tasks {
-			return nil, fmt.Errorf("fail: task %q, want one from 0 to %d", key, tasks-1)
-		}
-		for _, ms := range in[key] {
+	for key, list := range in {
+		task, _ := strconv.Atoi(key)
+		for _, ms := range list {
 			var end workload.AttemptEnd
 			if ms != nil {
 				end = workload.AttemptEnd{State: workload.Failed, After: millis(*ms)}
@@ -302,7 +303,7 @@ func failures(in map[string][]*int64, tasks int) (map[int][]workload.AttemptEnd,
 			out[task] = append(out[task], end)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // onSlots returns the question to a JobTracker.
@@ -324,9 +325,6 @@ func (r *recorded) onSlots(run int) (*model.WhatIf, error) {
 		q.Jobs = append(q.Jobs, job)
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return int((a.Submit - b.Submit) / time.Millisecond) })
-	if what := beyond(q); what != "" {
-		return nil, errors.New(what)
-	}
 	return q, servable(q)
 }
 
@@ -441,9 +439,8 @@ func (r *recorded) job(i int) (workload.Job, error) {
 		}
 		job.Priority = p
 	}
-	var err error
-	job.Maps, job.Reduces, err = in.tasks()
-	return job, err
+	job.Maps, job.Reduces = in.tasks()
+	return job, nil
 }
 
 // jsonError adds the line to a decoding error.

@@ -2,9 +2,7 @@ package scenarios
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
@@ -12,80 +10,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// checkYARN refuses what a case of a ResourceManager cannot mean.
-func (r *recorded) checkYARN(run int) error {
-	c := &r.Cluster
-	if c.Nodes < 1 {
-		return fmt.Errorf("cluster.nodes: got %d: want 1 or more", c.Nodes)
-	}
-	if run < 1 || run > len(r.Runs) {
-		return fmt.Errorf("run %d: want one from 1 to %d", run, len(r.Runs))
-	}
-	if n := len(r.Runs[run-1]); n != c.Nodes {
-		return fmt.Errorf("runs[%d]: got %d nodes: want %d", run-1, n, c.Nodes)
-	}
-	if err := ofNodes("memory_mb", len(c.Memory), c.Nodes); err != nil {
-		return err
-	}
-	if err := ofNodes("vcores", len(c.VCores), c.Nodes); err != nil {
-		return err
-	}
-	for i := range r.Jobs {
-		if err := r.Jobs[i].check(); err != nil {
-			return fmt.Errorf("jobs[%d]: %w", i, err)
-		}
-	}
-	for i := range r.Apps {
-		if err := r.Apps[i].check(); err != nil {
-			return fmt.Errorf("apps[%d]: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// ofNodes refuses a list that is neither one value nor one for each node.
-func ofNodes(name string, n, nodes int) error {
-	if n == 1 || n == nodes {
-		return nil
-	}
-	return fmt.Errorf("cluster.%s: got %d values: want one, or one for each of %d nodes", name, n, nodes)
-}
-
-func (w *caseJob) check() error {
-	listed := func(what string, n, want int) error {
-		if n == 1 || n == want || n == 0 && want == 0 {
-			return nil
-		}
-		return fmt.Errorf("%s: got %d values: want one for each of %d tasks", what, n, want)
-	}
-	for _, err := range []error{
-		listed("maps.ms", len(w.Maps.Time), w.Maps.Count), listed("reduces.shuffle_ms", len(w.Reduces.Shuffle), w.Reduces.Count),
-		listed("reduces.sort_ms", len(w.Reduces.Sort), w.Reduces.Count), listed("reduces.reduce_ms", len(w.Reduces.Reduce), w.Reduces.Count),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	if n, whole := w.Priority.(float64); w.Priority != nil && (!whole || n != math.Trunc(n)) {
-		return fmt.Errorf("priority: got %v: want a whole number", w.Priority)
-	}
-	for g := range w.Tasks {
-		t := &w.Tasks[g]
-		if err := listed(fmt.Sprintf("tasks[%d].ms", g), len(t.Time), t.Count); err != nil {
-			return err
-		}
-		if t.Hosts != nil && len(t.Hosts) != t.Count {
-			return fmt.Errorf("tasks[%d].hosts: got %d lists: want %d", g, len(t.Hosts), t.Count)
-		}
-	}
-	return nil
-}
-
 // inContainers returns the question to a ResourceManager.
 func (r *recorded) inContainers(run int) (*model.WhatIf, error) {
-	if err := r.checkYARN(run); err != nil {
-		return nil, err
-	}
 	q := r.question(run, r.Cluster.Nodes)
 	q.YARN = &model.YARN{
 		Policy: r.Scheduler.Type, Properties: make(map[string]string), Flat: true,
@@ -96,11 +22,7 @@ func (r *recorded) inContainers(run int) (*model.WhatIf, error) {
 	}
 	r.scheduler(q.YARN)
 	for i := range r.Jobs {
-		job, err := r.Jobs[i].job()
-		if err != nil {
-			return nil, fmt.Errorf("jobs[%d]: %w", i, err)
-		}
-		q.Jobs = append(q.Jobs, job)
+		q.Jobs = append(q.Jobs, r.Jobs[i].job())
 	}
 	for i := range r.Apps {
 		q.Jobs = append(q.Jobs, r.Apps[i].application())
@@ -173,12 +95,12 @@ func (w *caseJob) common() workload.Job {
 	return workload.Job{ID: w.Name, Name: w.Name, User: w.User, Queue: w.Queue, Submit: millis(w.Submit), Conf: w.conf()}
 }
 
-func (w *caseJob) job() (job workload.Job, err error) {
+func (w *caseJob) job() workload.Job {
 	const usualSplit = 128 << 20
-	job = w.common()
-	job.Maps, job.Reduces, err = w.tasks()
+	job := w.common()
+	job.Maps, job.Reduces = w.tasks()
 	job.Maps.Retry, job.Maps.InputBytes = durationsOf(w.Maps.Retry), cmp.Or(w.Maps.Bytes, usualSplit)*int64(w.Maps.Count)
-	return job, err
+	return job
 }
 
 func (w *caseJob) application() workload.Job {

@@ -274,9 +274,95 @@ shuffle_duration = { dist = "gamma", mean = "20s", sd = "5s" }
 reduce_duration = { dist = "weibull", mean = "20s", shape = 1.5 }
 `
 
+// containers is a scenario on YARN with both kinds of applications.
+const containers = `
+[cluster]
+hadoop = "3.3.6"
+racks = 2
+nodes = 4
+memory = "8 GiB"
+vcores = 8
+[scheduler]
+name = "yarn-capacity"
+[[scheduler.queue]]
+name = "a"
+capacity = 60
+maximum-capacity = 80
+[[scheduler.queue]]
+name = "b"
+capacity = 40
+user-limit-factor = 2
+[[job]]
+name = "x"
+queue = "a"
+maps = 9
+map_ms = [8000, 200, 1000, 1, 9, 4, 4, 4, 4]
+reduces = 2
+reduce_shuffle_ms = 100
+reduce_ms = 5000
+[[job]]
+name = "y"
+queue = "b"
+application = "fixed"
+[[job.container]]
+count = 3
+memory = "1 GiB"
+vcores = 1
+duration = "9s"
+priority = 5
+`
+
+// caseOnYARN is a recorded case of a ResourceManager, with every key of one.
+const caseOnYARN = `{"name": "x", "hadoop": "3.3.6",
+"cluster": {"nodes": 3, "memory_mb": [8192,
+4096, 8192], "vcores": 8,
+"racks": 2,
+"rack_of": [0, 1, 0],
+"slowness": [1, 2, 1.5],
+"dies_ms": {"1": 70000},
+"fail_after_ms": {"2": 900}},
+"scheduler": {"type": "capacity", "properties": {}, "capacity": {"root.queues": "a,b",
+"root.a.capacity": 60,
+"root.b.capacity": 40}},
+"costs": {"launch_ms": 1000,
+"setup_ms": 700,
+"commit_ms": 200,
+"am_launch_ms": 900,
+"job_commit_ms": 100,
+"exit_ms": 50,
+"am_exit_ms": 40,
+"kill_ms": 30,
+"task_abort_ms": 20},
+"limit_ms": 21600000,
+"runs": [[0,
+1000, 2000]],
+"jobs": [{"name": "a", "queue": "root.a", "submit_ms": 0,
+"priority": 3,
+"slowstart": 0.5, "am": {"memory_mb": 1536,
+"vcores": 1}, "maps": {"count": 5,
+"ms": [5000, 1, 900, 7000,
+10000], "hosts": [["c000"], ["c001", "c002"], [], [], []], "memory_mb": 1024,
+"vcores": 1,
+"bytes": 1000000,
+"retry_ms": 700,
+"rack_factor": 1.5,
+"off_factor": 2,
+"fail": {"3": [500, null]}}, "reduces": {"count": 2,
+"memory_mb": 2048,
+"shuffle_ms": 100,
+"sort_ms": [5, 5],
+"reduce_ms": 900}}],
+"apps": [{"name": "b", "queue": "root.b", "submit_ms": 4000,
+"heartbeat_ms": 1000,
+"tasks": [{"count": 2,
+"priority": 7,
+"memory_mb": 512,
+"vcores": 1,
+"ms": [500, 900], "hosts": [[], ["c001"]]}]}]}`
+
 // A scenario that is read is also run.
 func FuzzRunScenario(f *testing.F) {
-	texts := []string{everything, failures, oneRecordedJob}
+	texts := []string{everything, failures, containers, oneRecordedJob}
 	for _, name := range []string{"two-jobs", "capacity-queues", "speculation", "delay-scheduling", "sonata-two-spills", "mm4", "khan-waves"} {
 		texts = append(texts, shippedText(f, name))
 	}
@@ -350,20 +436,21 @@ func TestExtremeKeys(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many runs")
 	}
-	for _, text := range []string{everything, failures} {
+	for _, in := range []struct{ file, text string }{{"s.toml", everything}, {"s.toml", failures}, {"s.toml", containers}, {"case.json", caseOnYARN}} {
+		text := in.text
 		for _, at := range words.FindAllStringIndex(text, -1) {
 			line := text[1+strings.LastIndex(text[:at[0]], "\n"):]
 			line, _, _ = strings.Cut(line, "\n")
-			for _, value := range append(extremes, "5e-324") {
+			for _, value := range append(extremes, "-1", "5e-324") {
 				t.Run(line+" "+value, func(t *testing.T) {
-					simulates(t, textFile(t, filepath.Join(t.TempDir(), "s.toml"), text[:at[0]]+value+text[at[1]:]))
+					simulates(t, textFile(t, filepath.Join(t.TempDir(), in.file), text[:at[0]]+value+text[at[1]:]))
 				})
 			}
 		}
 	}
 }
 
-// So is a recorded case of a JobTracker.
+// So is a recorded case.
 func FuzzRunCase(f *testing.F) {
 	fuzzRun(f, []string{
 		`{"name": "x", "hadoop": "0.20.2", "cluster": {"trackers": 3, "racks": 2, "rack_of": [0, 1, 0], "map_slots": [2, 1, 1], "reduce_slots": 2,
@@ -376,6 +463,7 @@ func FuzzRunCase(f *testing.F) {
 		`{"hadoop": "1.2.1", "cluster": {"trackers": 1, "map_slots": 1}, "scheduler": {"type": "fifo"}, "runs": [[0]], "jobs": [{"name": "j", "maps": {"count": 1, "ms": [5]}}]}`,
 		`{"hadoop": "1.0.4", "cluster": {"trackers": 2, "map_slots": 2, "reduce_slots": 1}, "scheduler": {"type": "capacity", "queues": {"a": {"capacity": 40, "maximum-capacity": 80}, "b": {"capacity": 60}}},
 "runs": [[0, 7]], "jobs": [{"name": "j", "queue": "a", "maps": {"count": 9, "ms": 5000}}, {"name": "k", "queue": "b", "maps": {"count": 4, "ms": 8000}, "reduces": {"count": 3, "shuffle_ms": 5, "reduce_ms": 50}}]}`,
+		caseOnYARN,
 	}, words, func(t *testing.T, text string) {
 		simulates(t, textFile(t, filepath.Join(t.TempDir(), "case.json"), text))
 	})
