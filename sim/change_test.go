@@ -45,7 +45,7 @@ func (w *world) drawSuccessor(t *rapid.T) model.Scheduler {
 // A scheduler that takes over at the start serves the jobs as if it had been there
 // before them, whichever scheduler it replaces.
 func TestChangeAtTheStart(t *testing.T) {
-	check(t, 1000, 10_000, func(t *rapid.T) {
+	check(t, 500, 10_000, func(t *rapid.T) {
 		w := drawWorld(t)
 		next := w.drawSuccessor(t)
 		w.Changes = []model.Change{{Scheduler: next}}
@@ -61,7 +61,7 @@ func TestChangeAtTheStart(t *testing.T) {
 // A scheduler that keeps nothing for itself can be replaced by its like at any time
 // without a trace.
 func TestChangeToTheSame(t *testing.T) {
-	check(t, 1000, 10_000, func(t *rapid.T) {
+	check(t, 500, 10_000, func(t *rapid.T) {
 		w := drawWorld(t)
 		if !slices.Contains([]string{"fifo", "maxedf", "minedf"}, w.Scheduler.Name) {
 			return
@@ -94,7 +94,7 @@ func (o *outcome) started(before time.Duration) map[string]bool {
 // and heartbeats that are not simulated leave no trace.
 func TestChanges(t *testing.T) {
 	differ := 0
-	check(t, 1500, 10_000, func(t *rapid.T) {
+	check(t, 500, 10_000, func(t *rapid.T) {
 		w := drawWorld(t)
 		next := w.drawSuccessor(t)
 		plain := w.run(t)

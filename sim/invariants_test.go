@@ -59,7 +59,7 @@ func (w *world) run(t *rapid.T) *outcome {
 
 // What must hold in every run.
 func TestInvariants(t *testing.T) {
-	check(t, 1500, 10_000, func(t *rapid.T) {
+	check(t, 700, 10_000, func(t *rapid.T) {
 		o := drawWorld(t).run(t)
 		for _, invariant := range []func() error{
 			o.tasksEndOnce, o.keysAreUnique, o.attemptsAreSound, o.slotsHoldOne, o.slotsSuffice, o.slowstartIsMet,

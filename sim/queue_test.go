@@ -150,10 +150,7 @@ func TestQueueingTheory(t *testing.T) {
 		t.Skip("simulates 30 long queues for each case")
 	}
 	const replications = 30
-	customers := 8000
-	if layers.Whole {
-		customers = 200_000
-	}
+	customers := layers.Draws(4000, 200_000)
 	for _, q := range []queue{{servers: 1, batch: 1, load: 0.5}, {servers: 1, batch: 1, load: 0.8}, {servers: 4, batch: 1, load: 0.8}, {servers: 16, batch: 1, load: 0.9}, {servers: 8, batch: 8, load: 0.7}} {
 		t.Run(fmt.Sprintf("M%d-M-%d-%g", q.batch, q.servers, q.load), func(t *testing.T) {
 			waits := make([]float64, replications)

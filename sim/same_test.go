@@ -35,7 +35,7 @@ func different(aOut, bOut model.Prediction, a, b table) error {
 // Heartbeats that are not simulated leave no trace: the same attempts end in the
 // same order as when every one is.
 func TestLazyHeartbeats(t *testing.T) {
-	check(t, 1500, 10_000, func(t *rapid.T) {
+	check(t, 700, 10_000, func(t *rapid.T) {
 		w := drawWorld(t)
 		if w.instant || w.wide { // known gap: wide tasks do show what was not simulated
 			return
@@ -53,7 +53,7 @@ func TestLazyHeartbeats(t *testing.T) {
 // calm. The same attempts end in the same order if each task has one, because every
 // job is to be killed after years.
 func TestTasksThatRunOnce(t *testing.T) {
-	check(t, 1000, 10_000, func(t *rapid.T) {
+	check(t, 500, 10_000, func(t *rapid.T) {
 		w := drawWorld(t)
 		once := w.run(t)
 		for i := range w.Jobs {
@@ -117,7 +117,7 @@ func TestLaggingTasksThatRunOnce(t *testing.T) {
 // recorded, here a success, attempts may fail, and each task is looked at: the attempts
 // are the same.
 func TestBoundsOfProgress(t *testing.T) {
-	check(t, 1000, 10_000, func(t *rapid.T) {
+	check(t, 500, 10_000, func(t *rapid.T) {
 		w := drawWorld(t)
 		bounds := w.run(t)
 		for i := range w.Jobs {

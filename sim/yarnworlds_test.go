@@ -170,12 +170,8 @@ func yarnWorldJob(r *rand.Rand, i, nodes int, seconds func(float64, float64) tim
 // task of a successful job one attempt whose success counts, each container is given
 // back, and no node holds more than its memory.
 func TestYarnWorlds(t *testing.T) {
-	worlds := uint64(1500)
-	if testing.Short() {
-		worlds = 150
-	}
 	seen := map[string]int{"attempt FAILED": 0, "attempt KILLED": 0, "job FAILED": 0, "uber": 0, "second master": 0, "surplus": 0}
-	for seed := range worlds {
+	for seed := range uint64(layers.Draws(450, 1500)) {
 		q := yarnWorld(rand.New(rand.NewPCG(seed, 29)))
 		done, err := sim.RunOnYARN(q)
 		if err != nil {

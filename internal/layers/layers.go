@@ -18,10 +18,14 @@ func OnlyWhole(t testing.TB, why string) {
 	}
 }
 
-// Draws returns how many random draws a test makes: all, or a sample.
+// Draws returns how many random draws a test makes: all, a sample, or a third of that in
+// a short test.
 func Draws(sample, all int) int {
-	if Whole {
+	switch {
+	case Whole:
 		return all
+	case testing.Short():
+		return max(1, sample/3)
 	}
 	return sample
 }

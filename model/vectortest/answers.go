@@ -56,6 +56,17 @@ func Answers(t *testing.T, path, golden string, evaluators []model.Evaluator, up
 // writes the file anew if update is set. A short test may make the first lines only.
 func Lines(t *testing.T, golden, got string, update bool) {
 	t.Helper()
+	lines(t, golden, got, update, testing.Short())
+}
+
+// FirstLines compares the text of a test that makes a sample of what the golden file has.
+func FirstLines(t *testing.T, golden, got string, update bool) {
+	t.Helper()
+	lines(t, golden, got, update, true)
+}
+
+func lines(t *testing.T, golden, got string, update, sample bool) {
+	t.Helper()
 	if update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -65,13 +76,13 @@ func Lines(t *testing.T, golden, got string, update bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old, lines := strings.Split(string(want), "\n"), strings.Split(got, "\n")
-	if n := len(lines) - 1; testing.Short() && n < len(old) { // a sample
+	old, made := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	if n := len(made) - 1; sample && n < len(old) {
 		old = append(old[:n:n], "")
 	}
-	for i := range max(len(old), len(lines)) {
-		if i >= len(old) || i >= len(lines) || old[i] != lines[i] {
-			t.Fatalf("%s:%d: got %q: want %q (-update writes the file anew after a look at the difference)", golden, i+1, lines[min(i, len(lines)-1)], old[min(i, len(old)-1)])
+	for i := range max(len(old), len(made)) {
+		if i >= len(old) || i >= len(made) || old[i] != made[i] {
+			t.Fatalf("%s:%d: got %q: want %q (-update writes the file anew after a look at the difference)", golden, i+1, made[min(i, len(made)-1)], old[min(i, len(old)-1)])
 		}
 	}
 }
