@@ -164,7 +164,7 @@ func TestDeadlineAdvice(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 3))
 	dir := t.TempDir()
 	var met, runs, missed, fewerRuns, none, sizes, mostMiss int
-	for i := range questions(2, 100) {
+	for i := range questions(1, 100) {
 		jobs := 1
 		if i%8 == 7 {
 			jobs = 3 + r.IntN(3)

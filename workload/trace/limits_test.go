@@ -20,16 +20,16 @@ func TestHostileFiles(t *testing.T) {
 	}
 	const mib = 1 << 20
 	repeat := func(piece string, size int) string { return strings.Repeat(piece, size/len(piece)+1) }
-	pack := func(head, piece string, size int) string {
+	packed := func(text string) string {
 		var b bytes.Buffer
 		w := gzip.NewWriter(&b)
-		io.WriteString(w, head)
-		chunk := []byte(repeat(piece, mib))
-		for n := 0; n < size; n += len(chunk) {
-			w.Write(chunk)
-		}
+		io.WriteString(w, text)
 		w.Close()
 		return b.String()
+	}
+	// A file of gzip may have parts, which are read as one; so a chunk is packed once.
+	pack := func(head, piece string, size int) string {
+		return packed(head) + strings.Repeat(packed(repeat(piece, mib)), size/mib)
 	}
 	const rumenHead = `{"jobID":"job_1_0001","jobName":"`
 	task := `{"taskID":"task_1_0001_m_000000","taskType":"MAP","attempts":[`
@@ -37,7 +37,6 @@ func TestHostileFiles(t *testing.T) {
 		name, content string
 		refused       bool // an error, not only problems
 	}{
-		{"gzip bomb in a string", pack(rumenHead, "x", 128*mib), true},
 		{"gzip bomb in a string", pack(rumenHead, "x", 128*mib), true},
 		{"gzip bomb of blanks", pack(rumenHead+`",`, " ", 128*mib), true},
 		{"gzip bomb of records", pack(mrv1Sample, strings.SplitAfter(mrv1Sample, "\n")[4], 128*mib), true},
