@@ -245,11 +245,16 @@ func (d *synthDraws) whole(s *sample, least int64) int64 {
 
 // add draws the jobs. The numbers are those of slotwave's generator, not of Java's.
 func (v *synthTrace) add(c *collector, line int) error {
-	for i := range min(v.Nodes, c.limits.Attempts) {
+	const mostNodes = 200_000 // as in a scenario
+	if v.Nodes > mostNodes || v.Jobs > c.limits.Attempts {
+		c.problem(line, "num_nodes %d, num_jobs %d: want at most %d and %d", v.Nodes, v.Jobs, mostNodes, c.limits.Attempts)
+		return nil
+	}
+	for i := range v.Nodes {
 		c.place(line, fmt.Sprint("rack", i/max(1, v.PerRack)), fmt.Sprint("node", i))
 		c.listed = true
 	}
-	for i := range min(v.Jobs, c.limits.Attempts) {
+	for i := range v.Jobs {
 		d := &synthDraws{seed: workload.Seed(v.Seed).For(i)}
 		w := d.pick(len(v.Workloads), func(k int) float64 { return v.Workloads[k].Weight })
 		if w < 0 || len(v.Workloads[w].Classes) == 0 {

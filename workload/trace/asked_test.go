@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,6 +79,16 @@ func TestSynth(t *testing.T) {
 		}
 		if first < 0 || last-first > 59*time.Second || last-first < 50*time.Second {
 			t.Errorf("%s: submitted from %v to %v: want over 59 s", name, first, last)
+		}
+	}
+}
+
+// More nodes or jobs than a question may have are refused before they are made.
+func TestSynthOfTooMany(t *testing.T) {
+	for _, c := range [][2]string{{`"num_nodes":20`, `"num_nodes":1000000000000`}, {`"num_jobs":400`, `"num_jobs":1000000000000`}} {
+		h := readString(t, "syn.json", strings.Replace(synthSample, c[0], c[1], 1))
+		if len(h.Jobs) > 0 || len(h.Problems) != 1 || !strings.Contains(h.Problems[0].String(), "1000000000000") {
+			t.Errorf("%s: %d jobs, %v", c[1], len(h.Jobs), h.Problems)
 		}
 	}
 }
