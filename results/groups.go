@@ -18,6 +18,7 @@ var limitText = map[string]string{
 	"reads, spills, merges and writes": "tasks moved data, with disks and processors", "network": "reduces fetched map outputs",
 	"lost attempts":                      "attempts ran that failed, were killed or were lost with their node",
 	"start-up and end of tasks and jobs": "tasks and jobs started or ended", "given times of tasks": "tasks ran, for as long as the scenario or trace says",
+	"tasks": "tasks ran",
 }
 
 // SharesOf returns limits with their shares, and the largest in a sentence.
@@ -30,10 +31,28 @@ func SharesOf(limits []Limit) (list []Limit, sentence string) {
 		l.Share = text.Share(float64(l.Time) / float64(total))
 		list = append(list, l)
 	}
-	if len(list) > 0 && limitText[list[0].What] != "" {
-		sentence = fmt.Sprintf("%s: in %s of the jobs' time %s", list[0].What, text.Percent(list[0].Share), limitText[list[0].What])
+	if len(list) == 0 {
+		return nil, ""
+	}
+	if means := list[0].means(); means != "" {
+		sentence = fmt.Sprintf("%s: in %s of the jobs' time %s", list[0].What, text.Percent(list[0].Share), means)
 	}
 	return list, sentence
+}
+
+// means says what a limit does.
+func (l *Limit) means() string {
+	if l.Waiting == 0 {
+		return limitText[l.What]
+	}
+	waited := "a container waited"
+	if l.Waiting > 1 {
+		waited = "up to " + text.Number(int64(l.Waiting)) + " containers waited"
+	}
+	if l.Unit == "" {
+		return waited
+	}
+	return fmt.Sprintf("%s, with %s of %s %s in use", waited, text.Number(l.Used), text.Number(l.Of), l.Unit)
 }
 
 // Group divides the run by the pools, queues or users of its jobs, or by nodes.

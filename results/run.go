@@ -266,4 +266,11 @@ type Limit struct {
 	What  string     `json:"limit"`
 	Time  int64      `json:"time_ns"`
 	Share text.Share `json:"share"`
+
+	// On YARN, of a limit that kept containers from jobs: the most that waited at an
+	// instant, and what was used of the limit then.
+	Waiting int    `json:"containers,omitempty"`
+	Used    int64  `json:"used,omitempty"`
+	Of      int64  `json:"of,omitempty"`
+	Unit    string `json:"unit,omitempty"`
 }

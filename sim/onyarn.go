@@ -21,6 +21,7 @@ type yarnRun struct {
 	executor *mrapp.Executor
 	rm       *yarn.ResourceManager
 	listed   bool // attempts go into the list, not to the recorder
+	sampled  bool // what limits the jobs is looked at
 	over     bool // what still runs is cut off
 	done     OnYARN
 }
@@ -79,6 +80,7 @@ func (s Simulator) predictOnYARN(q *model.WhatIf) (model.Prediction, error) {
 	if q.Until > 0 {
 		until = engine.At(q.Until)
 	}
+	r.sampled = s.OnYARN != nil
 	if err := r.run(min(limit, until), lastSubmit(q.Jobs)); err != nil {
 		return model.Prediction{}, err
 	}
@@ -124,8 +126,12 @@ func (r *yarnRun) run(limit engine.Time, last time.Duration) error {
 		}
 	}
 	patience := quiet + engine.Time(slowest*longest)
+	limits := sampler{r: r}
 	for usage := r.Exec.Usage(); !r.rm.Over() && r.Now() < limit; {
 		by := min(limit, r.Now()+step)
+		if r.sampled {
+			by = min(by, limits.next())
+		}
 		if usage != nil {
 			by = min(by, usage.Next)
 		}
@@ -136,6 +142,9 @@ func (r *yarnRun) run(limit engine.Time, last time.Duration) error {
 			break
 		}
 		r.Wait(by)
+		if r.sampled {
+			limits.sample(by)
+		}
 		for usage != nil && by >= usage.Next {
 			usage.Read()
 		}
@@ -145,6 +154,55 @@ func (r *yarnRun) run(limit engine.Time, last time.Duration) error {
 		}
 	}
 	return nil
+}
+
+// sampler divides the time of jobs by what limits them, at instants that become fewer as
+// the run goes on.
+type sampler struct {
+	r    *yarnRun
+	last engine.Time
+	at   map[string]int // places in the list
+}
+
+// next is when to look: not in step with heartbeats.
+func (l *sampler) next() engine.Time {
+	return l.last + max(engine.At(1130*time.Millisecond), l.last/200)
+}
+
+// sample looks, unless it is too early.
+func (l *sampler) sample(now engine.Time) {
+	if now < l.next() {
+		return
+	}
+	list := &l.r.done.Limits
+	if l.at == nil {
+		l.at = make(map[string]int)
+	}
+	waiting := make(map[int]int)
+	l.r.rm.Refusals(func(i int, registered bool, asked int, why policy.Refusal) {
+		switch {
+		case l.r.done.Finished[i] != yarn.None:
+			return
+		case why.What == "" && !registered:
+			why.What = "start-up and end of tasks and jobs"
+		case why.What == "":
+			why.What = "given times of tasks"
+			if l.r.Question.Fidelity > model.Profile {
+				why.What = "tasks"
+			}
+		}
+		k, ok := l.at[why.What]
+		if !ok {
+			k = len(*list)
+			l.at[why.What] = k
+			*list = append(*list, Limit{Refusal: why})
+		}
+		(*list)[k].Time += (now - l.last).Duration()
+		if waiting[k] += asked; waiting[k] > (*list)[k].Waiting {
+			(*list)[k].Waiting, (*list)[k].Refusal = waiting[k], why
+		}
+	})
+	l.last = now
 }
 
 // unfinished lists the jobs that have not ended.

@@ -167,6 +167,14 @@ type OnYARN struct {
 	Attempts     []YARNAttempt            // of RunOnYARN only: Simulator has a recorder for them
 	Finished     []engine.Time            // by job: all its tasks have ended
 	Queues       []policy.Bounds
+	Limits       []Limit
+}
+
+// Limit is what kept jobs from containers, or what they did with theirs.
+type Limit struct {
+	policy.Refusal               // where most containers waited
+	Time           time.Duration // of jobs
+	Waiting        int           // containers, the most at one instant
 }
 
 // YARNAttempt is an attempt of a MapReduce task.

@@ -167,6 +167,9 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 			return err
 		}
 	}
+	if replication == 0 && q.YARN != nil && q.Tasks() <= mostForLedger {
+		run.Limits = t.limits
+	}
 	run.Predictions[replication] = p
 	run.Replicated[replication] = points.Replication{Seed: q.Seed, Values: s.Options.Metrics.Measure(q, &p, stats.Busy(p.Mean))}
 	if replication == 0 {
@@ -318,6 +321,7 @@ type attemptTable struct {
 	packed  *gzip.Writer // nil: the file is not compressed
 	file    *resultdir.File
 	offers  *results.OfferTable
+	limits  []results.Limit // of a run on YARN
 	decided *resultdir.File // of offers
 	spans   *results.SpanTable
 	worked  *resultdir.File // of spans
@@ -398,6 +402,7 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 	}
 	if q.YARN != nil {
 		stats.AddYARN(OnYARN(q, &done), p.Mean)
+		t.limits = limitsOf(done.Limits)
 	}
 	return p, stats, Internal(stats.Check(&p))
 }

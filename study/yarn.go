@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
@@ -72,4 +73,13 @@ func stateOf(j *workload.Job, a *yarn.ApplicationRecord, tasks workload.State, f
 		return workload.Succeeded
 	}
 	return workload.Failed
+}
+
+// limitsOf returns what limited a run on YARN, the largest part first.
+func limitsOf(limits []sim.Limit) (list []results.Limit) {
+	for _, l := range limits {
+		list = append(list, results.Limit{What: l.What, Time: int64(l.Time), Waiting: l.Waiting, Used: l.Used, Of: l.Refusal.Limit, Unit: l.Unit})
+	}
+	slices.SortStableFunc(list, func(a, b results.Limit) int { return cmp.Compare(b.Time, a.Time) })
+	return list
 }

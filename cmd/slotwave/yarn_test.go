@@ -26,7 +26,7 @@ reduce_ms = 5000
 </configuration>
 `)
 	out := verb(t, "run", "capacity-scheduler.xml", "--workload", "jobs.toml", "--set", "cluster.nodes=2", "-v", "--out", "r")
-	for _, want := range []string{"2 nodes, 16 GiB, 16 vcores, yarn-capacity scheduler, Hadoop 3.3.6", "root.default", "container time"} {
+	for _, want := range []string{"2 nodes, 16 GiB, 16 vcores, yarn-capacity scheduler, Hadoop 3.3.6", "root.default", "container time", "limited by"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q in\n%s", want, out)
 		}

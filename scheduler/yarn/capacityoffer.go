@@ -158,7 +158,7 @@ func (s *capacity) tryPlaces(a *App, n *Node, li *limits, p Priority, t *table, 
 	if ask == nil || ask.Count <= 0 || !t.relaxed(Any) {
 		return try{}
 	}
-	if booked == nil && !s.mayGoOff(a, p, t) {
+	if booked == nil && !s.mayGoOff(a.chances[p], t) {
 		return try{outcome: appSkipped}
 	}
 	r := s.tryPlace(a, n, li, p, *ask, offSwitch, booked)
@@ -170,8 +170,8 @@ func (s *capacity) tryPlaces(a *App, n *Node, li *limits, p Priority, t *table, 
 
 // mayGoOff reports whether enough offers were missed for a container away from its
 // data (RegularContainerAllocator.canAssign).
-func (s *capacity) mayGoOff(a *App, p Priority, t *table) bool {
-	nodes, names, missed := len(s.nodes), len(t.asks), a.chances[p]
+func (s *capacity) mayGoOff(missed int32, t *table) bool {
+	nodes, names := len(s.nodes), len(t.asks)
 	switch {
 	case nodes == 0:
 		return false

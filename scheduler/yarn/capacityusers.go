@@ -165,6 +165,13 @@ func (m *capacityUsers) limit(name string, request Resource) Resource {
 	return m.computed(&m.ofActive, name, func(Resource) (Resource, float32) { return m.usedActive.Plus(m.q.s.least), m.weight })
 }
 
+// limitOf is the same, and leaves what was computed last as it is.
+func (m *capacityUsers) limitOf(name string, request Resource) Resource {
+	kept := *m
+	defer func() { *m = kept }()
+	return m.limit(name, request)
+}
+
 // limitOfAll is what a user of a name may use if all users count, not only the active
 // ones (UsersManager.getComputedResourceLimitForAllUsers).
 func (m *capacityUsers) limitOfAll(name string) Resource {

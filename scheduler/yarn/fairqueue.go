@@ -137,9 +137,17 @@ func (q *fairQueue) mayRunAM(size Resource) bool {
 	if math.Abs(float64(q.maxAM)+1) < 0.0001 {
 		return true
 	}
+	limit, would := q.amLimit(), q.amUsed.Plus(size)
+	if !q.s.release.Fair28 && !q.policy.cores {
+		return would.MemoryMiB <= limit.MemoryMiB
+	}
+	return would.Within(limit)
+}
+
+// amLimit is what ApplicationMasters may use.
+func (q *fairQueue) amLimit() Resource {
 	if !q.s.release.Fair28 {
-		limit, would := times(q.share, float64(q.maxAM)), q.amUsed.Plus(size)
-		return would.MemoryMiB <= limit.MemoryMiB && (!q.policy.cores || would.VCores <= limit.VCores)
+		return times(q.share, float64(q.maxAM))
 	}
 	base, most := q.share, q.most()
 	if base.MemoryMiB == 0 {
@@ -149,8 +157,7 @@ func (q *fairQueue) mayRunAM(size Resource) bool {
 		base.VCores = min(q.s.available.VCores, most.VCores)
 	}
 	up := func(v int64) int64 { return int64(math.Ceil(float64(v) * float64(q.maxAM))) }
-	limit := Resource{MemoryMiB: up(base.MemoryMiB), VCores: up(base.VCores)}
-	return q.amUsed.Plus(size).Within(limit)
+	return Resource{MemoryMiB: up(base.MemoryMiB), VCores: up(base.VCores)}
 }
 
 // headroom is what an application of the queue may still get (FSAppAttempt.getHeadroom,

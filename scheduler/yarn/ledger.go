@@ -79,6 +79,7 @@ func (n *Node) Free() Resource { return n.free }
 
 // occupy takes a container's size off the node.
 func (n *Node) occupy(c *Container) {
+	c.app.cluster.room.known = false
 	n.free = n.free.Minus(c.Size)
 	n.launched = append(n.launched, c)
 	n.slots = hashSlots(n.slots, len(n.launched))
@@ -92,6 +93,7 @@ func (n *Node) vacate(c *Container, byNode bool) {
 		return
 	}
 	c.occupies = false
+	c.app.cluster.room.known = false
 	n.free = n.free.Plus(c.Size)
 	n.launched = slices.DeleteFunc(n.launched, func(x *Container) bool { return x == c })
 }
@@ -116,6 +118,7 @@ type App struct {
 	am       *Container
 	last     int32 // number of containers made
 	stopped  bool
+	runs     bool           // it is not held back by a limit of applications that run at once
 	refused  map[int32]bool // nodes that it refuses
 	used     Resource
 	held     Resource // by reservations
@@ -287,6 +290,7 @@ type cluster struct {
 	racks    map[Place]int // usable nodes by rack
 	changes  uint64
 	waiting  int // applications that ask for something, and reservations
+	room     room
 }
 
 // Changes implements Scheduler.
@@ -313,6 +317,7 @@ func newCluster(l Listener, r *reader) cluster {
 
 func (c *cluster) addNode(n *Node) {
 	c.changes++
+	c.room.known = false
 	n.free, n.usable = n.Total, true
 	c.nodes = append(c.nodes, n)
 	c.total = c.total.Plus(n.Total)
@@ -321,6 +326,7 @@ func (c *cluster) addNode(n *Node) {
 
 func (c *cluster) removeNode(n *Node) {
 	c.changes++
+	c.room.known = false
 	n.usable = false
 	c.nodes = slices.DeleteFunc(c.nodes, func(x *Node) bool { return x == n })
 	c.total = c.total.Minus(n.Total)

@@ -66,6 +66,7 @@ func (s *appLimits) may(a *App) bool {
 }
 
 func (s *appLimits) start(a *App) {
+	a.runs = true
 	s.running[a.User]++
 	s.ofQueue(a).each(func(l *appLimit) { l.runnable++ })
 	s.run(a)

@@ -60,6 +60,9 @@ type Scheduler interface {
 	// the node.
 	NodeUpdate(n *Node, gone []Ended)
 
+	// Refusal says what keeps the next container from an application that asks for one.
+	Refusal(*App) Refusal
+
 	// Changes counts what may change the outcome of an offer. A node that was offered
 	// without a change gets nothing before the next one.
 	Changes() uint64

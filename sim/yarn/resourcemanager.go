@@ -141,6 +141,17 @@ func (rm *ResourceManager) Over() bool { return rm.over == len(rm.apps) }
 // granted, started or ended.
 func (rm *ResourceManager) Changed() engine.Time { return rm.changed }
 
+// Refusals calls a function for each application that is in the cluster, by its place in
+// the work: whether its ApplicationMaster has registered, how many containers it asks for
+// and what keeps the next of them from it.
+func (rm *ResourceManager) Refusals(do func(i int, registered bool, asked int, why policy.Refusal)) {
+	for i, p := range rm.apps {
+		if a := p.attempt; a != nil && !a.over {
+			do(i, p.record.Registered != None, a.book.Asked(), rm.sched.Refusal(a.book))
+		}
+	}
+}
+
 // Rows returns the containers in the order of creation.
 func (rm *ResourceManager) Rows() []Row { return rm.rows }
 
