@@ -584,3 +584,59 @@ func TestParallelApplications(t *testing.T) {
 		want(t, c.name+", after", running(), c.after)
 	}
 }
+
+// Tries of reservations let an application reserve beyond what it asks for: as many nodes
+// as tries by reservation, less the part of the largest container that it asks for.
+func TestStarvedReservations(t *testing.T) {
+	d := capacityDesk(t, 2, mib(8192, 8), nil)
+	a := d.start("a", "default", "u")
+	s := d.s.(*capacity)
+	d.ask(a, 5, mib(2048, 1), 1)
+	d.nodes[0].free, d.nodes[1].free = mib(1024, 1), mib(1024, 1)
+	d.beat(d.nodes[0])
+	want(t, "reserved", a.reservedAt(5), 1)
+	want(t, "at once", s.mayTake(a, 5, mib(2048, 1)), false)
+	a.retries[5] = 1
+	want(t, "1 try x 3/4", s.mayTake(a, 5, mib(2048, 1)), false)
+	a.retries[5] = 2
+	want(t, "2 tries x 3/4", s.mayTake(a, 5, mib(2048, 1)), true)
+}
+
+// What a queue at its limit has left is kept from its siblings, from 2.8 on: of 32 GiB one
+// queue may have 16 and stops at 15, because it asks for 2.
+func TestRoomOfAQueueAtItsLimit(t *testing.T) {
+	for release, used := range map[string]int64{"2.7.7": 17, "3.3.6": 16} {
+		d := capacityDesk(t, 4, mib(8192, 8), with(release, map[string]string{
+			"root.queues": "a,b", "root.a.capacity": "50", "root.b.capacity": "50", "root.a.maximum-capacity": "50",
+			"root.a.user-limit-factor": "2", "root.b.user-limit-factor": "2", "maximum-am-resource-percent": "1",
+		}))
+		a, b := d.start("x", "a", "u"), d.start("y", "b", "w")
+		d.ask(a, 20, mib(2048, 1), 100)
+		for a.used.MemoryMiB < 15*1024 {
+			for _, n := range d.nodes {
+				d.beat(n)
+			}
+		}
+		d.ask(b, 20, mib(1024, 1), 100)
+		for range 20 {
+			for _, n := range d.nodes {
+				d.beat(n)
+			}
+		}
+		want(t, release, b.used.MemoryMiB/1024, used)
+	}
+}
+
+// A user counts among those that ask while one of his applications asks for something.
+func TestUsersThatAsk(t *testing.T) {
+	d := capacityDesk(t, 1, mib(8192, 8), nil)
+	a := d.start("a", "default", "u")
+	users := a.capacity.leaf.users
+	d.ask(a, 10, mib(1024, 1), 3)
+	d.ask(a, 20, mib(1024, 1), 3)
+	want(t, "asks", users.active(), 1)
+	d.ask(a, 10, mib(1024, 1), 0)
+	want(t, "at one priority", users.active(), 1)
+	d.ask(a, 20, mib(1024, 1), 0)
+	want(t, "at none", users.active(), 0)
+}

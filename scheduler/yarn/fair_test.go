@@ -346,3 +346,45 @@ func TestFairRefusals(t *testing.T) {
 		}
 	}
 }
+
+// Each level of locality has its threshold: of 4 nodes the rack serves after more than 1
+// offer, whatever the threshold of other racks.
+func TestThresholdOfEachLevel(t *testing.T) {
+	for _, c := range []struct {
+		node, rack string
+		offers     int
+	}{{"0.25", "1", 2}, {"1", "0.25", 5}} {
+		d := fairDesk(t, 4, mib(8192, 8), Properties{"yarn.scheduler.fair.locality.threshold.node": c.node, "yarn.scheduler.fair.locality.threshold.rack": c.rack}, queues())
+		a := d.start("a", "root.q", "u")
+		d.ask(a, 20, mib(1024, 1), 5, "elsewhere")
+		got := 1
+		for ; got < 9 && d.beat(d.nodes[got%4]) == 0; got++ {
+		}
+		want(t, c.node+" and "+c.rack, got, c.offers)
+	}
+}
+
+// With continuous scheduling all nodes are offered again after each sleep.
+func TestContinuousScheduling(t *testing.T) {
+	const ms = second / 1000
+	d := fairDesk(t, 1, mib(8192, 8), Properties{"yarn.scheduler.fair.continuous-scheduling-enabled": "true", "yarn.scheduler.fair.continuous-scheduling-sleep-ms": "50"}, queues())
+	a := d.start("a", "root.q", "u")
+	d.ask(a, 20, mib(1024, 1), 5)
+	d.until(1 * ms)
+	want(t, "the first round", len(a.granted), 1)
+	d.until(49 * ms)
+	want(t, "asleep", len(a.granted), 1)
+	d.until(50 * ms)
+	want(t, "the next round", len(a.granted), 2)
+}
+
+// A node that is preempted for an application is not reserved by it.
+func TestNoReservationOfAPreemptedNode(t *testing.T) {
+	d := fairDesk(t, 1, mib(8192, 8), Properties{}, queues(queue("a"), queue("b")))
+	a, b := d.start("a", "root.a", "u"), d.start("b", "root.b", "u")
+	d.pass()
+	n := d.nodes[0]
+	d.s.(*fair).node(n).claims = []claim{{app: a.fair, size: mib(1024, 1)}}
+	want(t, "its own", a.fair.mayReserve(n, mib(4096, 1), nodeLocal), false)
+	want(t, "another's", b.fair.mayReserve(n, mib(4096, 1), nodeLocal), true)
+}

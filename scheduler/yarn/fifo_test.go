@@ -42,3 +42,19 @@ func TestFifoFirstPriorityBlocks(t *testing.T) {
 	d.beat(d.nodes[0])
 	want(t, "given", strings.Join(d.heard, ", "), "allocated b/2 n0")
 }
+
+// Nothing but nodes keeps a container from an application.
+func TestFifoRefusal(t *testing.T) {
+	d := &desk{t: t, names: []string{"*"}}
+	s, err := New(&model.YARN{Policy: "fifo"}, release(t, ""), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.with(s, 1, mib(2048, 2))
+	a := d.start("a", "default", "u")
+	want(t, "asks for nothing", s.Refusal(a), Refusal{})
+	d.ask(a, 20, mib(1024, 1), 3)
+	want(t, "room", s.Refusal(a), Refusal{What: "heartbeats of nodes"})
+	d.beat(d.nodes[0])
+	want(t, "none", s.Refusal(a), Refusal{"nodes", 2048, 2048, "MB"})
+}

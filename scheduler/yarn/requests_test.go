@@ -109,3 +109,16 @@ func TestVisitedAsks(t *testing.T) {
 		}
 	}
 }
+
+// Of the reservations of an application the one that is given up goes.
+func TestReservationsOfAnApplication(t *testing.T) {
+	var b bookings
+	x, y, z := &Container{Number: 1}, &Container{Number: 2}, &Container{Number: 3}
+	for _, c := range []*Container{x, y, z} {
+		b.add(c)
+	}
+	want(t, "removed", b.remove(y), true)
+	want(t, "again", b.remove(y), false)
+	want(t, "left", len(b.list), 2)
+	want(t, "the last", b.list[1], z)
+}
