@@ -52,7 +52,7 @@ type match struct {
 
 // stack is the parsed value of a task sample.
 type stack struct {
-	class, state, frame int32 // index in names; frame -1: an empty stack
+	class, state, frame int32 // index in names; frame: the first of the program, -1: an empty stack
 	idle                bool
 	hits                []frameHit
 }
@@ -177,7 +177,7 @@ func threadClass(name string) string {
 func (r *Reconstruction) newStack(class, state string, frames []string) *stack {
 	s := &stack{class: r.names.id(class), state: r.names.id(state), frame: -1, idle: isIdle(state)}
 	if len(frames) > 0 {
-		s.frame = r.names.id(frames[0])
+		s.frame = r.names.id(frames[max(0, slices.IndexFunc(frames, ofProgram))])
 	}
 	for i, m := range r.matches {
 		h := frameHit{match: i}
@@ -190,6 +190,17 @@ func (r *Reconstruction) newStack(class, state string, frames []string) *stack {
 		}
 	}
 	return s
+}
+
+// ofProgram reports whether a frame is a method of the program, and not of Java's own
+// library, in which nearly all threads are that wait, read or write.
+func ofProgram(frame string) bool {
+	for _, library := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun."} {
+		if strings.HasPrefix(frame, library) {
+			return false
+		}
+	}
+	return true
 }
 
 // thread returns the trace of a thread. It copies node and task only if the trace

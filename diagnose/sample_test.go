@@ -43,7 +43,8 @@ func TestWriteSamples(t *testing.T) {
 		{"map", "main", mapRed + "MapTask$MapOutputBuffer.flush", 100 * (1.0 / 40) / (1.0/20 + 1.0/10 + 1.0/40)},
 		{"spill", "SpillThread", "WAITING", 100},
 		{"copier", "MapOutputCopier", "WAITING", 70},
-		{"copier", "MapOutputCopier", mapRed + "ReduceTask$ReduceCopier$MapOutputCopier.copyOutput", 0},
+		{"copier", "MapOutputCopier", mapRed + "ReduceTask$ReduceCopier$MapOutputCopier.copyOutput", 30},
+		{"copier", "MapOutputCopier", mapRed + "ReduceTask$ReduceCopier$ShuffleRamManager.reserve", 20},
 		{"reduce", "main", "BLOCKED", 50},
 	} {
 		if got := 100 * d.share(c.vertex, c.class, c.name); math.Abs(got-c.percent) > 1 {
@@ -96,9 +97,10 @@ func TestWriteSamplesOfSpans(t *testing.T) {
 	}{
 		{"map", "main", mapRed + "MapTask$TrackedRecordReader.next", 50},
 		{"map", "main", "WAITING", 25},
-		{"map", "main", "sun.misc.Unsafe.park", 25},
+		{"map", "main", mapRed + "MapTask$MapOutputBuffer.flush", 50},
 		{"spill", "SpillThread", "RUNNABLE", 50},
-		{"copier", "MapOutputCopier", "java.net.SocketInputStream.read", 10}, // one of five copiers, half of the time
+		{"copier", "MapOutputCopier", mapRed + "ReduceTask$ReduceCopier$MapOutputCopier.copyOutput", 10}, // one of five copiers, half of the time
+		{"copier", "MapOutputCopier", mapRed + "ReduceTask$ReduceCopier$ShuffleRamManager.reserve", 4},
 		{"copier", "MapOutputCopier", "WAITING", 90},
 		{"merge", "Thread for merging in memory files", "WAITING", 75},
 		{"merge", "Thread for merging on-disk files", "WAITING", 100},
