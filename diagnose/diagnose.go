@@ -389,6 +389,35 @@ func (d *Diagnosis) rank() {
 	}
 }
 
+// uncritical takes the word critical from outliers whose tasks or nodes were repaired in
+// a test that gained nothing.
+func (d *Diagnosis) uncritical() {
+	type repaired struct{ job, what string }
+	gains := map[repaired]bool{}
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Receipt.Pairs == 0 || f.weight < weightUnusual { // untested, or a setting
+			continue
+		}
+		for _, what := range append([]string{f.Node}, f.Tasks...) {
+			of := repaired{f.Job, what}
+			gains[of] = gains[of] || f.Receipt.Outcome == Confirmed
+		}
+	}
+	nothing := func(job, what string) bool {
+		gain, tested := gains[repaired{job, what}]
+		return tested && what != "" && !gain
+	}
+	for i := range d.Jobs {
+		j := &d.Jobs[i]
+		for k := range j.Outliers {
+			if o := &j.Outliers[k]; nothing(j.ID, o.Task) || nothing(j.ID, o.Node) {
+				o.Critical = false
+			}
+		}
+	}
+}
+
 func counted(changes int) string {
 	if changes == 1 {
 		return "change was"
@@ -414,6 +443,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis, recorded bool) erro
 	v.testAll(d.Findings)
 	d.Findings = withProposals(d.Findings, v.propose(d))
 	d.rank()
+	d.uncritical()
 	var changes []*Change
 	seen := map[string]bool{}
 	for _, f := range d.Findings {

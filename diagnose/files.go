@@ -113,7 +113,13 @@ func (d *Diagnosis) stageRows(row func(...string)) {
 	for _, j := range d.Jobs {
 		for _, s := range j.Stages {
 			for _, p := range s.Phases {
-				row(s.Job, s.Stage, p.Phase, whole(p.Tasks), ns(s.Begin), ns(s.End), ns(p.Mean), ns(p.Median), ns(p.Max), number(p.Share), whole(p.Outliers), whole(p.Criticals))
+				critical := 0
+				for _, o := range j.Outliers {
+					if o.Critical && o.Stage == s.Stage && o.Phase == p.Phase {
+						critical++
+					}
+				}
+				row(s.Job, s.Stage, p.Phase, whole(p.Tasks), ns(s.Begin), ns(s.End), ns(p.Mean), ns(p.Median), ns(p.Max), number(p.Share), whole(p.Outliers), whole(critical))
 			}
 		}
 	}

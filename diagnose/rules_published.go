@@ -52,7 +52,7 @@ var ruleR01 = rule{
 		return s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
 				device: "cpu", value: f.CPUNode, peers: f.CPUCluster, account: slowDevice, saves: st.gains(), change: repair(*st.facts.Node, "cpu"),
-				evidence: fmt.Sprintf("%d critical %ss on one node: CPU %s, disk rate %.2f times that of the others", f.Critical, f.Kind, percent(f.CPUNode), f.IONodeRatio),
+				evidence: fmt.Sprintf("%d outlying %ss on one node: CPU %s, disk rate %.2f times that of the others", f.Critical, f.Kind, percent(f.CPUNode), f.IONodeRatio),
 			}
 		})
 	},
@@ -366,7 +366,7 @@ func findUneven(s *scene, r *rule) []hit {
 	return s.stageHits(r, func(st *stage, f *facts) hit {
 		h := hit{
 			value: f.InputRatio, peers: 1, account: networkOwn, saves: st.gains(),
-			evidence: fmt.Sprintf("%d critical %ss with %.2f times the input of the others", f.Critical, f.Kind, f.InputRatio),
+			evidence: fmt.Sprintf("%d outlying %ss with %.2f times the input of the others", f.Critical, f.Kind, f.InputRatio),
 		}
 		if st.kind == workload.Reduce {
 			h.change = s.evenReduces()
@@ -385,7 +385,7 @@ var ruleR09 = rule{
 		return s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
 				value: float64(f.Critical), account: slowDevice, saves: st.gains(), change: repair(*st.facts.Node, "cpu"),
-				evidence: fmt.Sprintf("%d critical %ss on one node, CPU %s, disk rate %.2f times that of the others", f.Critical, f.Kind, percent(f.CPUNode), f.DiskNodeRatio),
+				evidence: fmt.Sprintf("%d outlying %ss on one node, CPU %s, disk rate %.2f times that of the others", f.Critical, f.Kind, percent(f.CPUNode), f.DiskNodeRatio),
 			}
 		})
 	},
@@ -413,7 +413,7 @@ var ruleR11 = rule{
 		return s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
 				value: f.CPUDrop, peers: s.t.CPUDrop, account: slowstartLimit, saves: st.gains() / 2, change: earlier,
-				evidence: fmt.Sprintf("CPU falls by %s during the last critical map", percent(f.CPUDrop)),
+				evidence: fmt.Sprintf("CPU falls by %s during the last outlying map", percent(f.CPUDrop)),
 			}
 		})
 	},

@@ -172,11 +172,11 @@ type Summary struct {
 
 // PhaseSummary describes the times of one phase over the tasks of a stage.
 type PhaseSummary struct {
-	Phase               string
-	Tasks               int // number of tasks for which it is known
-	Mean, Median, Max   time.Duration
-	Share               float64 // of the time of the tasks
-	Outliers, Criticals int
+	Phase             string
+	Tasks             int // number of tasks for which it is known
+	Mean, Median, Max time.Duration
+	Share             float64 // of the time of the tasks
+	Outliers          int
 }
 
 func (r *Summary) add(phase string, times []float64, s *stage) {
@@ -194,9 +194,6 @@ func (r *Summary) add(phase string, times []float64, s *stage) {
 	for _, f := range s.found {
 		if f.Phase == phase {
 			p.Outliers++
-			if f.Critical {
-				p.Criticals++
-			}
 		}
 	}
 	r.Phases = append(r.Phases, p)

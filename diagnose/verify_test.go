@@ -73,6 +73,35 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// An outlier is critical until its repair is tested and gains nothing.
+func TestUncritical(t *testing.T) {
+	for _, c := range []struct {
+		predictor model.Predictor
+		critical  bool
+	}{{nil, true}, {&fakePredictor{}, false}} {
+		p := twoFaults()
+		last := &p.jobs[0].Tasks[len(p.jobs[0].Tasks)-1].Attempts[0]
+		last.Finish, last.Phases[workload.PhaseShuffle] = last.Finish+30*s, last.Phases[workload.PhaseShuffle]+30*s
+		p.jobs[0].Finish += 30 * s
+		in, o := p.input(), DefaultOptions()
+		in.Question = p.question
+		if c.predictor != nil {
+			o.Verify = DefaultVerification(c.predictor)
+		}
+		d, err := Run(context.Background(), in, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		d.Text(&text)
+		files := written(t, d)
+		stages := strings.Contains(files["stages.csv"], "j,reduce,,40,") && strings.Contains(files["stages.csv"], ",1,1\n")
+		if stages != c.critical || strings.Contains(files["outliers.csv"], ",true,") != c.critical || strings.Contains(text.String(), ", 0 of them critical") == c.critical {
+			t.Errorf("tested %v: want an outlier that is critical: %v\n%s\n%s\n%s", c.predictor != nil, c.critical, text.String(), files["outliers.csv"], files["stages.csv"])
+		}
+	}
+}
+
 // The same input gives the same bytes.
 func TestSameBytes(t *testing.T) {
 	var first map[string]string
