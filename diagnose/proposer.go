@@ -33,7 +33,7 @@ func (s *screened) score() float64 {
 }
 
 // propose lets each account that has its part of the time of all jobs propose the
-// keys that act on it. Each key is tried with one seed at its default and in both
+// keys that act on it; keys with an unusual value are tried in any case. Each key is tried with one seed at its default and in both
 // directions; the best changes are tested as those of rules are. A confirmed change
 // replaces that of a rule for the same key which gains less, and is a finding of its
 // own where no rule names the key.
@@ -41,7 +41,7 @@ func (v *verifier) propose(d *Diagnosis) []Finding {
 	accounts := usesOf(d.Jobs)
 	var list []lever
 	for _, l := range levers(&v.base) {
-		if _, part := accounts.largest(&l); part >= leastPart || l.unusual() && part >= v.least {
+		if _, part := accounts.largest(&l); part >= leastPart || l.unusual() {
 			list = append(list, l)
 		}
 	}

@@ -254,7 +254,7 @@ func (v *verifier) extend(t *trial, n int) error {
 		t.receipt = Receipt{Outcome: Untested, Note: fmt.Sprintf("job %s does not end in each run", t.job)}
 		return nil
 	}
-	t.wide = r.High-r.Low > 2*v.HalfWidth
+	t.wide = r.High-r.Low > 2*v.HalfWidth && r.High >= v.least // else it is withdrawn anyway
 	v.judge(&r, t.job, t.device)
 	if all, ok := v.gain(t.runs, v.about); ok {
 		r.ranked = all.Gain

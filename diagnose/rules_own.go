@@ -37,6 +37,11 @@ var ruleR15 = rule{
 				continue
 			}
 			changes := s.launchMore(reason)
+			if value <= s.t.FreeWaiting { // the test says more than the evidence
+				for _, c := range changes {
+					c.weigh(weightUsual)
+				}
+			}
 			h := hit{value: value, peers: least, account: schedulerLimit, saves: value * length}
 			if len(changes) > 0 {
 				h.change, h.others = changes[0], changes[1:]

@@ -2,10 +2,14 @@ package validation
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -386,7 +390,7 @@ func diagnoseKey(t *testing.T, seed uint64) (s keyScore, kept bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := diagnosis.Diagnose([]string{out}, diagnosis.Options{Verify: true, Pairs: judgeSeeds})
+	d, err := diagnosis.Diagnose([]string{out}, diagnosis.Options{Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -451,6 +455,40 @@ func runSet(t *testing.T, name, out string, o study.Options) {
 	}
 }
 
+var untied = flag.Uint64("tags-deleted", 0, "seed that draws a tenth of the tags that tie keys to accounts, without which keys are planted; 0: all tags are there")
+
+// withoutTags runs the test with a program that lacks a tenth of the tags that tie keys to
+// accounts: what the proposer owes to the table, and not to the tests of changes.
+func withoutTags(t *testing.T) {
+	file, err := filepath.Abs("../../diagnose/levers.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tags = "range strings.Fields(l.acts) {\n"
+	kept := fmt.Sprintf(tags+"hash := uint32(%d)\nfor _, c := range l.key + acts {\nhash = (hash ^ uint32(c)) * 16777619\n}\nif hash>>8%%10 == 0 {\ncontinue\n}\n", *untied)
+	changed := strings.Replace(string(source), tags, kept, 1)
+	if changed == string(source) {
+		t.Fatalf("%s has no %q", file, tags)
+	}
+	dir := t.TempDir()
+	other, overlay := filepath.Join(dir, "levers.go"), filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]any{"Replace": map[string]string{file: other}})
+	if err := errors.Join(err, os.WriteFile(other, []byte(changed), 0o666), os.WriteFile(overlay, list, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("go", "test", ".", "-overlay", overlay, "-run", "^"+t.Name()+"$", "-v", "-timeout", "0", "-seeds", fmt.Sprint(cmp.Or(*evaluates, 10)), "-first-seed", fmt.Sprint(cmp.Or(*evaluated, 7001)))
+	c.Env = append(os.Environ(), "SLOTWAVE_LARGE=1")
+	text, err := c.CombinedOutput()
+	t.Logf("%s", text)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // Any key of the schema that costs 3 % or more is named first. The whole
 // tests plant ten; -seeds N plants until N keys cost that much.
 func TestPlantedKeys(t *testing.T) {
@@ -459,6 +497,10 @@ func TestPlantedKeys(t *testing.T) {
 	}
 	if *evaluates == 0 {
 		layers.OnlyWhole(t, "a diagnosis simulates some hundred runs")
+	}
+	if *untied > 0 {
+		withoutTags(t)
+		return
 	}
 	n := int(cmp.Or(*evaluates, 10))
 	total := keyScore{}
@@ -505,7 +547,7 @@ func TestPlantedPairs(t *testing.T) {
 		name, set := first.write(t, dir, true)
 		out := filepath.Join(dir, "out")
 		runSet(t, name, out, study.Options{Set: set})
-		d, err := diagnosis.Diagnose([]string{out}, diagnosis.Options{Verify: true, Pairs: judgeSeeds})
+		d, err := diagnosis.Diagnose([]string{out}, diagnosis.Options{Verify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
