@@ -389,30 +389,26 @@ func (d *Diagnosis) rank() {
 	}
 }
 
-// uncritical takes the word critical from outliers whose tasks or nodes were repaired in
-// a test that gained nothing.
+// uncritical takes the word critical from outliers whose task or node was repaired in a
+// test that gained nothing.
 func (d *Diagnosis) uncritical() {
-	type repaired struct{ job, what string }
-	gains := map[repaired]bool{}
+	gains := map[[2]string]bool{} // by job, and task or node
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		if f.Receipt.Pairs == 0 || f.weight < weightUnusual { // untested, or a setting
 			continue
 		}
 		for _, what := range append([]string{f.Node}, f.Tasks...) {
-			of := repaired{f.Job, what}
-			gains[of] = gains[of] || f.Receipt.Outcome == Confirmed
+			of := [2]string{f.Job, what}
+			gains[of] = gains[of] || what == "" || f.Receipt.Outcome == Confirmed
 		}
 	}
-	nothing := func(job, what string) bool {
-		gain, tested := gains[repaired{job, what}]
-		return tested && what != "" && !gain
-	}
 	for i := range d.Jobs {
-		j := &d.Jobs[i]
-		for k := range j.Outliers {
-			if o := &j.Outliers[k]; nothing(j.ID, o.Task) || nothing(j.ID, o.Node) {
-				o.Critical = false
+		for k := range d.Jobs[i].Outliers {
+			o := &d.Jobs[i].Outliers[k]
+			for _, what := range []string{o.Task, o.Node} {
+				gain, tested := gains[[2]string{o.Job, what}]
+				o.Critical = o.Critical && (gain || !tested)
 			}
 		}
 	}
