@@ -94,7 +94,7 @@ func (o *outcome) started(before time.Duration) map[string]bool {
 // and heartbeats that are not simulated leave no trace.
 func TestChanges(t *testing.T) {
 	differ := 0
-	check(t, 500, 10_000, func(t *rapid.T) {
+	check(t, 1500, 10_000, func(t *rapid.T) {
 		w := drawWorld(t)
 		next := w.drawSuccessor(t)
 		plain := w.run(t)
