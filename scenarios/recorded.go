@@ -293,9 +293,9 @@ func failures(in map[string][]*int64) map[int][]workload.AttemptEnd {
 		return nil
 	}
 	out := make(map[int][]workload.AttemptEnd, len(in))
-	for key, list := range in {
+	for _, key := range slices.Sorted(maps.Keys(in)) {
 		task, _ := strconv.Atoi(key)
-		for _, ms := range list {
+		for _, ms := range in[key] {
 			var end workload.AttemptEnd
 			if ms != nil {
 				end = workload.AttemptEnd{State: workload.Failed, After: millis(*ms)}
