@@ -154,6 +154,9 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 			l.still = strings.Join(hosts, ", ") + ": standstill left out"
 		}
 	}
+	if asks && t.yarn == nil {
+		l.replay.Chains = h.Chains()
+	}
 	l.shape(h, &shape)
 	return l
 }

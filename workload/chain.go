@@ -27,6 +27,12 @@ type Chained struct {
 	Delay time.Duration // from the end of the last of them to its submission
 }
 
+// Hold lets a replayed job wait for the others: its submission follows from the run, and
+// with it its initialisation and its end.
+func (c *Chained) Hold(j *Job) {
+	j.After, j.Submit, j.Init, j.Ends = c.After, c.Delay, 0, AttemptEnd{}
+}
+
 // Chains returns the jobs that were submitted after all those had ended which their
 // plan names, by ID.
 func (h *History) Chains() map[string]Chained {

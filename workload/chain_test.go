@@ -29,3 +29,26 @@ func TestChains(t *testing.T) {
 		t.Errorf("chains %+v", got)
 	}
 }
+
+// A replay with chains submits a job as long after the end of the others as recorded,
+// under the IDs of the replay; one whose predecessor is left out keeps its submission.
+func TestReplayChains(t *testing.T) {
+	var conf Conf
+	conf.Set(OriginalID, "first")
+	h := History{Jobs: []HistoryJob{
+		{ID: "1", Conf: conf, Outcome: Succeeded, Submit: 0, Finish: 10},
+		{ID: "2", Outcome: Failed, Submit: 0, Finish: 20},
+		{ID: "3", Outcome: Succeeded, Submit: 12, Finish: 30, After: []string{"1"}},
+		{ID: "4", Outcome: Succeeded, Submit: 25, Finish: 40, After: []string{"2"}},
+	}}
+	r, err := h.Replay(ReplayOptions{OnlySucceeded: true, Chains: h.Chains()})
+	if err != nil || len(r.Jobs) != 3 {
+		t.Fatalf("%+v, %v", r.Jobs, err)
+	}
+	if j := &r.Jobs[1]; !slices.Equal(j.After, []string{"first"}) || j.Submit != 2 {
+		t.Errorf("job 3 waits for %v, %v: want first, 2 ns", j.After, j.Submit)
+	}
+	if j := &r.Jobs[2]; j.After != nil || j.Submit != 25 {
+		t.Errorf("job 4 waits for %v, %v: want none, 25 ns", j.After, j.Submit)
+	}
+}

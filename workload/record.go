@@ -21,6 +21,20 @@ type JobRecord struct {
 	Still     bool // a host with its attempts or their output stood still before its end
 }
 
+// RecordedMakespan returns the time from the first submission to the last end, or 0 if
+// none is recorded.
+func RecordedMakespan(jobs []JobRecord) time.Duration {
+	began, ended := UnknownTime, UnknownTime
+	for i := range jobs {
+		if j := &jobs[i]; Known(j.Time()) {
+			if ended = max(ended, j.Finish); !Known(began) || j.Submit < began {
+				began = j.Submit
+			}
+		}
+	}
+	return max(0, ended-began)
+}
+
 // Time returns the time from submission to finish, or UnknownTime.
 func (r *JobRecord) Time() time.Duration {
 	if !Known(r.Submit) || !Known(r.Finish) || r.Finish < r.Submit {

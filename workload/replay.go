@@ -26,6 +26,10 @@ type ReplayOptions struct {
 	// others; otherwise the rule of the JobTracker decides.
 	Speculated bool
 
+	// Chains has the jobs that wait for others, by their recorded IDs. Without it all
+	// are submitted when they were.
+	Chains map[string]Chained
+
 	// Assigned returns the last heartbeat of a machine up to an instant: an attempt
 	// that waits for its slot starts later than it is assigned. Nil: not known.
 	Assigned func(node string, start time.Duration) time.Duration
@@ -116,6 +120,9 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		r.Jobs = append(r.Jobs, again)
 		r.Records = append(r.Records, j.record(again.ID, still, r.local))
 	}
+	if o.chain(h, r.Jobs) {
+		r.Assumed = append(r.Assumed, "jobs that waited for others are submitted as long after their ends as recorded")
+	}
 	var submitted []time.Duration
 	for i := range r.Jobs {
 		submitted = append(submitted, r.Jobs[i].Submit)
@@ -124,6 +131,31 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		r.Notes = slices.Insert(r.Notes, 0, note)
 	}
 	return r, nil
+}
+
+// chain lets jobs wait for the others that they waited for, if all of them are replayed.
+func (o *ReplayOptions) chain(h *History, jobs []Job) (found bool) {
+	replayed, next := map[string]*Job{}, 0
+	for i := range h.Jobs {
+		if !o.OnlySucceeded || h.Jobs[i].Outcome == Succeeded {
+			replayed[h.Jobs[i].ID] = &jobs[next]
+			next++
+		}
+	}
+	for i := range h.Jobs {
+		c, waited := o.Chains[h.Jobs[i].ID]
+		own := Chained{Delay: c.Delay}
+		for _, id := range c.After {
+			if before := replayed[id]; before != nil {
+				own.After = append(own.After, before.ID)
+			}
+		}
+		if j := replayed[h.Jobs[i].ID]; j != nil && waited && len(own.After) == len(c.After) {
+			own.Hold(j)
+			found = true
+		}
+	}
+	return found
 }
 
 // AtOnce returns a note that a replay submits all jobs at once; empty: it does not.

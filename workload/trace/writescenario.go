@@ -127,8 +127,8 @@ func writeScenario(w io.Writer, h *workload.History) error {
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		dropHosts(j.Maps.Splits, known)
-		if c, ok := chains[j.ID]; ok { // its submission follows from the run, and with it its initialisation
-			j.After, j.Submit, j.Init, j.Ends = c.After, c.Delay, 0, workload.AttemptEnd{}
+		if c, ok := chains[j.ID]; ok {
+			c.Hold(j)
 		}
 		t.job(j, common)
 	}
