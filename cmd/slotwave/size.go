@@ -133,8 +133,8 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 }
 
 // machineOf calibrates a machine from a history, for questions that recorded times do not
-// answer, and returns its scenario, beside a result. One that is there already, made of
-// the same record with the same known keys, is taken.
+// answer, and returns its scenario, beside a result. One that is there already, made by
+// this program of the same record with the same known keys, is taken.
 func (a *app) machineOf(c *cobra.Command, history, result string, k *calibrating) (scenario string, err error) {
 	k.out = filepath.Join(filepath.Dir(result), text.Slug(filepath.Base(history))+"-machine")
 	k.platform, k.seed, k.brief = defaultStart, 1, true
@@ -155,10 +155,13 @@ func (a *app) machineOf(c *cobra.Command, history, result string, k *calibrating
 	if err != nil {
 		return "", err
 	}
-	if m, err := resultdir.ReadManifest(filepath.Join(k.out, resultdir.ManifestName)); err == nil && m.Scenario == "calibrate" && study.InputsUnchanged(m.Inputs) == nil {
+	if m, err := resultdir.ReadManifest(filepath.Join(k.out, resultdir.ManifestName)); err == nil && m.Scenario == "calibrate" {
 		used := slices.DeleteFunc(slices.Clone(m.Arguments), func(argument string) bool { return !strings.HasPrefix(argument, "--") })
 		slices.Sort(used)
-		if slices.Sort(asked); slices.Equal(used, asked) {
+		slices.Sort(asked)
+		own := build()
+		same := m.Build.Version == own.Version && m.Build.Revision == own.Revision // another program finds another machine
+		if same && slices.Equal(used, asked) && study.InputsUnchanged(m.Inputs) == nil {
 			return scenario, nil
 		}
 		k.force = true
