@@ -258,6 +258,23 @@ type Prediction struct {
 	Assumed  []string    // values without a source
 }
 
+// Middle returns the middle of the prediction interval, of logarithms.
+func (p *Prediction) Middle() time.Duration {
+	return workload.Seconds(math.Sqrt(p.Least.Seconds() * p.Most.Seconds()))
+}
+
+// LastPart is the part of the makespan since the submission of the job that ends last,
+// which what is off in the times of tasks concerns. It is not less than a fifth: the jobs
+// before the last one, whose work it waits for, are off too.
+func (p *Prediction) LastPart() float64 {
+	const least = 0.2
+	if len(p.Jobs) == 0 || p.Mean <= 0 {
+		return 1
+	}
+	last := slices.MaxFunc(p.Jobs, func(a, b JobOutcome) int { return cmp.Compare(a.Finish, b.Finish) })
+	return max(least, (last.Finish-last.Submit).Seconds()/p.Mean.Seconds())
+}
+
 // JobOutcome is the outcome of one job. Instants are from the start of the
 // workload; the instant of an event that did not happen is negative.
 type JobOutcome struct {

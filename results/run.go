@@ -1,10 +1,12 @@
 package results
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
@@ -39,7 +41,7 @@ type Run struct {
 	Stated       []string           // settings that state what the record does not
 	Rescaled     bool               // recorded times are adapted to where tasks run
 	Still        string             // the machines that stood still, and what becomes of it; empty: none did
-	Calibrations []model.Prediction // by calibrations that explain the record about as well; empty: none are known
+	Calibrations []model.Prediction // by each calibration that explains the record, its own first, less what it misses of it; empty: none are known
 	Replay       *ReplayedRecord    // where recorded times of tasks answer about another cluster or workload; else nil
 
 	Recorded []workload.JobRecord // what is recorded of the jobs; empty: nothing
@@ -54,59 +56,80 @@ type ReplayedRecord struct {
 }
 
 // around returns the 90 % interval of a what-if on recorded times of tasks: what the
-// replay misses of the record it may miss of the answer, and beyond that the error
-// grows with the distance of the answer from the record. Both were measured on 24
-// clusters of random structure, and widened by a quarter after 16 others, of which they
-// held 81 % (docs/validation.md).
-func (r *ReplayedRecord) around(answer, makespan time.Duration) (low, high time.Duration) {
-	const farther = 0.19 // of the logarithm
-	distance := 0.0
-	if makespan > 0 && r.Makespan > 0 {
-		distance = math.Abs(math.Log(makespan.Seconds() / r.Makespan.Seconds()))
-	}
-	by := here + float64(farther*distance)
+// replay misses of the record it may miss of the answer, beside the error of the model.
+func (r *ReplayedRecord) around(answer time.Duration, by float64) (low, high time.Duration) {
 	return off(workload.Seconds(answer.Seconds()*min(1, r.Missed)), -by), off(workload.Seconds(answer.Seconds()*max(1, r.Missed)), by)
 }
 
+// modelError is how far the logarithm of a time is off in nine of ten cases, beside what
+// is known to be missed: little near the record, and more the farther the makespan is
+// from it. Both parts were measured on clusters of random structure (docs/validation.md).
+func modelError(makespan, recorded time.Duration) (near, far float64) {
+	const here, farther = 0.09, 0.19
+	if makespan <= 0 || recorded <= 0 {
+		return here, 0
+	}
+	return here, farther * math.Abs(math.Log(makespan.Seconds()/recorded.Seconds()))
+}
+
 // Spread enters what is not known of the answers: into the first prediction as its
-// interval, and into its jobs as their bounds. Of calibrations it is the spread: the
-// first answer and n-1 others have a range that a further one misses with a
-// probability of 2/(n+1), which is 10 % of 19.
+// interval, and into its jobs as their bounds. The error near the record is one of the
+// times of jobs. Of the makespan it concerns the part that its last job takes: errors of
+// one part of a time and another are independent, so that their squares add up.
 func (r *Run) Spread() {
 	p := &r.Predictions[0]
-	if r.Replay != nil {
-		p.Least, p.Most = r.Replay.around(p.Mean, p.Mean)
+	recorded := workload.RecordedMakespan(r.Recorded)
+	switch {
+	case r.Replay != nil:
+		near, far := modelError(p.Mean, r.Replay.Makespan)
+		p.Least, p.Most = r.Replay.around(p.Mean, float64(near*math.Sqrt(p.LastPart()))+far)
 		p.Jobs = slices.Clone(p.Jobs)
 		for k := range p.Jobs {
 			if j := &p.Jobs[k]; j.Finished() {
-				j.Low, j.High = r.Replay.around(j.Finish-j.Submit, p.Mean)
+				j.Low, j.High = r.Replay.around(j.Finish-j.Submit, near+far)
 			}
 		}
-	}
-	if len(r.Calibrations) == 0 {
-		return
-	}
-	p.Least, p.Most = cmp.Or(p.Least, p.Mean), cmp.Or(p.Most, p.Mean)
-	p.Jobs = slices.Clone(p.Jobs)
-	for i := range r.Calibrations {
-		other := &r.Calibrations[i]
-		p.Least, p.Most = min(p.Least, cmp.Or(other.Least, other.Mean)), max(p.Most, cmp.Or(other.Most, other.Mean))
+	case len(r.Calibrations) > 0:
+		part := 0.0
+		for i := range r.Calibrations {
+			part += r.Calibrations[i].LastPart() / float64(len(r.Calibrations))
+		}
+		mean, scatter := r.machines(func(p *model.Prediction) time.Duration { return p.Mean })
+		near, far := modelError(logTime(mean), recorded)
+		p.Least, p.Most = between(mean, math.Hypot(scatter, float64(near*math.Sqrt(part))+far))
+		p.Jobs = slices.Clone(p.Jobs)
 		for k := range p.Jobs {
-			if j, o := &p.Jobs[k], &other.Jobs[k]; j.Finished() && o.Finished() {
-				j.Low, j.High = min(j.Low, o.Low), max(j.High, o.High)
+			if j := &p.Jobs[k]; j.Finished() {
+				mean, scatter := r.machines(func(p *model.Prediction) time.Duration { return p.Jobs[k].Finish - p.Jobs[k].Submit })
+				j.Low, j.High = between(mean, math.Hypot(scatter, near+far))
 			}
-		}
-	}
-	p.Least, p.Most = off(p.Least, -here), off(p.Most, here)
-	for k := range p.Jobs {
-		if j := &p.Jobs[k]; j.Finished() {
-			j.Low, j.High = off(j.Low, -here), off(j.High, here)
 		}
 	}
 }
 
-// here is the error of the logarithm of an answer near the record.
-const here = 0.09
+// machines returns the mean logarithm of a time by the machines that explain the record,
+// and how far off it is in nine of ten cases if the true machine is one more of them.
+func (r *Run) machines(of func(*model.Prediction) time.Duration) (mean, scatter float64) {
+	var logs []float64
+	for i := range r.Calibrations {
+		if t := of(&r.Calibrations[i]); t > 0 {
+			logs = append(logs, math.Log(t.Seconds()))
+		}
+	}
+	n := float64(len(logs))
+	mean, sd := stat.MeanStdDev(logs, nil)
+	if n < 2 {
+		return mean, 0
+	}
+	return mean, sd * math.Sqrt(1+1/n) * distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.95)
+}
+
+// between returns the ends of an interval of a logarithm, as times.
+func between(mean, half float64) (low, high time.Duration) {
+	return logTime(mean - half), logTime(mean + half)
+}
+
+func logTime(x float64) time.Duration { return workload.Seconds(math.Exp(x)) }
 
 func off(t time.Duration, by float64) time.Duration {
 	return workload.Seconds(t.Seconds() * math.Exp(by))

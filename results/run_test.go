@@ -8,6 +8,7 @@ import (
 	"flag"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -593,30 +594,35 @@ func TestSummaryIsJSON(t *testing.T) {
 	}
 }
 
-// The interval is the range over the calibrations, of the makespan and of each job, with
-// the error of an answer near the record. More seeds do not make it narrower.
+// The interval is that of one more machine, about the mean of all, with the error of an
+// answer near the record. More seeds do not make it narrower.
 func TestSpread(t *testing.T) {
 	answer := func(makespan, job time.Duration) model.Prediction {
-		return model.Prediction{Mean: makespan, Jobs: []model.JobOutcome{{Submit: time.Second, Finish: time.Second + job, Low: job, High: job}}}
+		return model.Prediction{Mean: makespan, Jobs: []model.JobOutcome{{Submit: makespan - job, Finish: makespan}}}
 	}
 	r := Run{Predictions: []model.Prediction{answer(200*time.Second, 100*time.Second)}}
 	if r.Spread(); r.Predictions[0].Most != 0 || r.calibrations() != nil {
 		t.Errorf("an interval without calibrations: %+v", r.Predictions[0])
 	}
-	r.Calibrations = []model.Prediction{answer(210*time.Second, 90*time.Second), answer(190*time.Second, 95*time.Second)}
+	r.Calibrations = []model.Prediction{answer(200*time.Second, 100*time.Second), answer(220*time.Second, 110*time.Second), answer(180*time.Second, 90*time.Second)}
 	r.Spread()
 	p := &r.Predictions[0]
-	if p.Least != off(190*time.Second, -here) || p.Most != off(210*time.Second, here) {
-		t.Errorf("makespan: %v to %v", p.Least, p.Most)
+	// Logarithms scatter by 0.1003; of two degrees of freedom, 90 % are within 2.92.
+	scatter := 0.1004 * math.Sqrt(1+1.0/3) * 2.92
+	half := func(low, high time.Duration) float64 { return math.Log(high.Seconds()/low.Seconds()) / 2 }
+	near, _ := modelError(0, 0)
+	if got, want := half(p.Least, p.Most), math.Hypot(scatter, near*math.Sqrt(0.5)); math.Abs(got-want) > 1e-3 {
+		t.Errorf("makespan: %v to %v, half of the logarithm %.4f, want %.4f", p.Least, p.Most, got, want)
 	}
-	if j := &p.Jobs[0]; j.Low != off(90*time.Second, -here) || j.High != off(100*time.Second, here) {
-		t.Errorf("job: %v to %v", j.Low, j.High)
+	low, high := p.Jobs[0].Low, p.Jobs[0].High
+	if got, want := half(low, high), math.Hypot(scatter, near); math.Abs(got-want) > 1e-3 {
+		t.Errorf("job: %v to %v, half of the logarithm %.4f, want %.4f", low, high, got, want)
 	}
-	if c := r.calibrations(); c == nil || c.N != 3 || c.Low != int64(p.Least) || c.High != int64(p.Most) {
+	if c := r.calibrations(); c == nil || c.N != 3 || c.Low != int64(p.Least) || c.High != int64(p.Most) || c.Mean <= c.Low || c.Mean >= c.High {
 		t.Errorf("summary: %+v", c)
 	}
 	r.Predictions = append(r.Predictions, answer(200*time.Second, 100*time.Second), answer(200*time.Second, 100*time.Second))
-	if j := r.Mean().Jobs[0]; j.Low != off(90*time.Second, -here) || j.High != off(100*time.Second, here) {
-		t.Errorf("job of three seeds: %v to %v: want the range over the calibrations", j.Low, j.High)
+	if j := r.Mean().Jobs[0]; j.Low != low || j.High != high {
+		t.Errorf("job of three seeds: %v to %v: want the interval over the calibrations", j.Low, j.High)
 	}
 }

@@ -75,10 +75,11 @@ func commonConf(jobs []workload.Job) properties {
 	return common
 }
 
-// Calibrations is the range of the makespan over calibrations that explain a record
-// about equally well.
+// Calibrations is the makespan by calibrations that explain a record about equally well,
+// each corrected by what it misses of the recorded jobs, with a 90 % interval.
 type Calibrations struct {
 	N    int   `json:"n"`
+	Mean int64 `json:"mean_ns"`
 	Low  int64 `json:"low_ns"`
 	High int64 `json:"high_ns"`
 }
@@ -104,7 +105,7 @@ func (r *Run) calibrations() *Calibrations {
 		return nil
 	}
 	p := &r.Predictions[0]
-	return &Calibrations{len(r.Calibrations) + 1, int64(p.Least), int64(p.Most)}
+	return &Calibrations{len(r.Calibrations), int64(p.Middle()), int64(p.Least), int64(p.Most)}
 }
 
 // JobSummary counts jobs and summarises the time from submission to finish of

@@ -68,7 +68,10 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 		}
 		run.Calibrations = make([]model.Prediction, len(s.alternatives))
 		for i := range run.Calibrations {
-			group.Go(func() error { return s.simulateAlternative(run, r, i) })
+			group.Go(func() (err error) {
+				run.Calibrations[i], err = s.simulateAlternative(r, i)
+				return err
+			})
 		}
 	}
 	group.Go(func() error { return s.replayRecord(runs...) })
@@ -102,7 +105,8 @@ func (s *Study) Repeat(r int) (*results.Run, error) {
 	}
 	run.Calibrations = make([]model.Prediction, len(s.alternatives))
 	for i := range run.Calibrations {
-		if err := s.simulateAlternative(run, r, i); err != nil {
+		var err error
+		if run.Calibrations[i], err = s.simulateAlternative(r, i); err != nil {
 			return nil, err
 		}
 	}
@@ -202,16 +206,8 @@ func (s *Study) replayRecord(runs ...*results.Run) error {
 	}
 	p := &replayed.Predictions[0]
 	record := &results.ReplayedRecord{Makespan: p.Mean, Missed: 1, Run: replayed}
-	began, ended := workload.UnknownTime, workload.UnknownTime
-	for i := range asked.Recorded {
-		if j := &asked.Recorded[i]; workload.Known(j.Submit) && workload.Known(j.Finish) {
-			if ended = max(ended, j.Finish); !workload.Known(began) || j.Submit < began {
-				began = j.Submit
-			}
-		}
-	}
-	if workload.Known(ended) && ended > began && p.Mean > 0 {
-		record.Missed = (ended - began).Seconds() / p.Mean.Seconds()
+	if recorded := workload.RecordedMakespan(asked.Recorded); recorded > 0 && p.Mean > 0 {
+		record.Missed = recorded.Seconds() / p.Mean.Seconds()
 	}
 	for _, run := range runs {
 		if asks(run) {
@@ -222,58 +218,42 @@ func (s *Study) replayRecord(runs ...*results.Run) error {
 }
 
 // simulateAlternative simulates a run by another calibration.
-func (s *Study) simulateAlternative(run *results.Run, r, alternative int) error {
+func (s *Study) simulateAlternative(r, alternative int) (model.Prediction, error) {
 	q := &s.alternatives[alternative].Runs[r].Question
 	p, err := Predict(sim.Simulator{}, q)
 	if err != nil {
-		return fmt.Errorf("%s: %w", q.Name, err)
+		return p, fmt.Errorf("%s: %w", q.Name, err)
 	}
-	correct(&p, q, false)
-	run.Calibrations[alternative] = p
-	return nil
+	return corrected(p, q), nil
 }
 
 // spread enters what the calibrations leave open into a run.
 func (s *Study) spread(run *results.Run, r int) {
 	if len(run.Calibrations) > 0 {
-		correct(&run.Predictions[0], &s.Scenario.Runs[r].Question, true)
+		own := corrected(run.Predictions[0], &s.Scenario.Runs[r].Question)
+		run.Calibrations = slices.Insert(run.Calibrations, 0, own)
 	}
 	run.Spread()
 }
 
-// correct sets the bounds of a prediction to the answer corrected by what the calibration
-// misses of the recorded jobs: what it misses of them it misses of the answer. Bounds of
-// the answer that is shown reach to it. The makespan has the misfit of the job that ends
-// last.
-func correct(p *model.Prediction, q *model.WhatIf, shown bool) {
+// corrected returns a prediction less what the calibration misses of the recorded jobs,
+// which it misses of the answer too. Jobs of the record itself then end when the recorded
+// ones did. Times of submission are not off, nor is what follows the last job.
+func corrected(p model.Prediction, q *model.WhatIf) model.Prediction {
 	of := q.Misfits()
-	var last *model.JobOutcome
 	p.Jobs = slices.Clone(p.Jobs)
-	p.Least, p.Most = p.Mean, p.Mean
+	last, ended := time.Duration(0), time.Duration(0)
 	for k := range p.Jobs {
 		j := &p.Jobs[k]
-		misfit := of[j.ID]
-		if !j.Finished() || misfit == 1 {
+		if !j.Finished() {
 			continue
 		}
-		other := scaled(j.Finish-j.Submit, misfit)
-		j.Low, j.High = other, other
-		if last == nil || j.Finish > last.Finish {
-			last = j
-			p.Least = p.Mean + other - (j.Finish - j.Submit) // submissions are not off
-			p.Most = p.Least
-		}
-		if shown {
-			j.Low, j.High = min(j.Low, j.Finish-j.Submit), max(j.High, j.Finish-j.Submit)
-		}
+		last = max(last, j.Finish)
+		j.Finish = j.Submit + workload.Seconds((j.Finish-j.Submit).Seconds()*of[j.ID])
+		ended = max(ended, j.Finish)
 	}
-	if shown {
-		p.Least, p.Most = min(p.Least, p.Mean), max(p.Most, p.Mean)
-	}
-}
-
-func scaled(t time.Duration, by float64) time.Duration {
-	return workload.Seconds(t.Seconds() * by)
+	p.Mean += ended - last
+	return p
 }
 
 // Write writes the tables, pictures and summary of the runs.

@@ -174,11 +174,11 @@ func tooWide(s *study.Study, runs []*results.Run) error {
 	const widest = 0.5 // half of the interval, relative
 	for _, run := range runs {
 		p := &run.Predictions[0]
-		half := (p.Most - p.Least).Seconds() / 2 / p.Mean.Seconds()
+		half := (p.Most - p.Least).Seconds() / 2 / p.Middle().Seconds()
 		if half <= widest {
 			continue
 		}
-		logs := []float64{math.Log(p.Mean.Seconds())}
+		var logs []float64
 		for i := range run.Calibrations {
 			logs = append(logs, math.Log(run.Calibrations[i].Mean.Seconds()))
 		}

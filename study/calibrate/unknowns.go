@@ -231,15 +231,6 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 	if err != nil {
 		return err
 	}
-	for _, m := range found[1 : alternatives+1] {
-		other := kept[m.Number]
-		rows, err := c.simulate(q, other)
-		if err != nil {
-			return err
-		}
-		other.misfits = c.misfits(rows)
-		c.alternatives = append(c.alternatives, other)
-	}
 	if c.found, c.simulated, err = c.fitted(q, kept[found[0].Number]); err != nil {
 		return err
 	}
@@ -253,6 +244,17 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 		}
 	}
 	c.found.misfits = c.misfits(c.simulated)
+	options := study.Options{Seed: k.Seed}
+	for n, m := range found[1 : alternatives+1] {
+		other, asked := kept[m.Number], q
+		asked.Seed = options.SeedOf(n + 1) // as run asks it, so that what nothing changes comes back as recorded
+		rows, err := c.simulate(asked, other)
+		if err != nil {
+			return err
+		}
+		other.misfits = c.misfits(rows)
+		c.alternatives = append(c.alternatives, other)
+	}
 	off := math.Sqrt(c.off(c.simulated) / float64(len(c.recorded)))
 	if off > explained {
 		c.warnings = append(c.warnings, fmt.Sprintf("the times of tasks and jobs are off by %.0f %% (root mean square): no machine that was tried explains the record, and each key is known less than its interval says", 100*off))

@@ -116,10 +116,9 @@ func Ask(name string, questions []Asked, o study.Options, progress study.SweepPr
 			return nil, err
 		}
 		q := Question{Name: asked.Name}
-		for i, one := range append(run.Predictions[:1:1], run.Calibrations...) {
-			end, part := lastEnd(&one, machines[i])
-			q.logs = append(q.logs, math.Log(end))
-			q.part += part / float64(len(machines))
+		for i := range run.Calibrations {
+			q.logs = append(q.logs, math.Log(run.Calibrations[i].Mean.Seconds()))
+			q.part += run.Calibrations[i].LastPart() / float64(len(machines))
 		}
 		q.Makespan = int64(1e9 * math.Exp(stat.Mean(q.logs, nil)))
 		q.Width = text.Share(search.HalfWidth(stat.StdDev(q.logs, nil), q.part))
@@ -129,19 +128,6 @@ func Ask(name string, questions []Asked, o study.Options, progress study.SweepPr
 	p.Facts, p.None = Facts(machines, answers, parts)
 	return p, nil
 }
-
-// lastEnd returns when the job that ends last ends, corrected by what its calibration
-// misses of the record, in seconds, and the part of this time since its submission.
-func lastEnd(p *model.Prediction, q *model.WhatIf) (end, part float64) {
-	j := slices.MaxFunc(p.Jobs, func(a, b model.JobOutcome) int { return cmp.Compare(a.Finish, b.Finish) })
-	took := (j.Finish - j.Submit).Seconds() * q.Misfits()[j.ID]
-	end = j.Submit.Seconds() + took
-	return end, max(leastPart, took/end)
-}
-
-// leastPart is the part of a makespan that is off at least: the jobs before the last one,
-// whose work it waits for, are off too.
-const leastPart = 0.2
 
 // leastMachines is the number of machines from which a scatter is estimated.
 const leastMachines = 8
