@@ -115,7 +115,7 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	}
 	b := keep(in.Jobs, in.Rows)
 	if len(b.jobs) == 0 && in.Dataflow == nil {
-		return nil, fmt.Errorf("got no job: want a run with attempts, or sampling records")
+		return nil, fmt.Errorf("got no job: want a result of slotwave run, a history, or sampling records")
 	}
 	b.assignSlots()
 	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}

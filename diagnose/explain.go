@@ -6,10 +6,12 @@ import (
 	"io"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -79,11 +81,28 @@ func (x *explainer) tasksLike(task string) string {
 			return strings.Join(append(list, id+"/setup or "+id+"/cleanup"), ", ")
 		}
 	}
-	if b.rows > 0 {
-		return "a task of the run, such as " + b.name(b.at(0))
+	if m := taskForm.FindStringSubmatch(task); m != nil {
+		ids := make([]string, len(b.jobs))
+		for i, j := range b.jobs {
+			ids[i] = j.id
+		}
+		for _, job := range []string{m[1], "job_" + m[1]} { // Hadoop's names: task_N_0001_m_000012
+			if i := input.Nearest(job, ids); i >= 0 {
+				return fmt.Sprintf("%s/%s/%s, or another task of the run", ids[i], m[2], m[3])
+			}
+		}
+	}
+	for i := range int32(b.rows) {
+		if a := b.at(i); a.kind <= workload.Reduce {
+			return "a task of the run, such as " + b.name(a)
+		}
 	}
 	return "a task of the run"
 }
+
+// taskForm is the name of a task in the way of Hadoop or of a user: the job, m or r, a
+// number.
+var taskForm = regexp.MustCompile(`^(?:task_|attempt_)?(.*?)[/_.-]?([mr])(?:aps?|educes?)?[/_.-]?0*(\d+)(?:_\d+)?$`)
 
 // attemptsOf lists the attempts of a task, in order of their starts. The index of
 // a set-up or clean-up may be left out.

@@ -69,10 +69,7 @@ func runNames(runs []*Summary) (key string, names []string) {
 		names = append(names, s.Title)
 	}
 	key, names = text.WithoutPrefix(names)
-	for i, name := range names {
-		names[i] = text.Shorten(name, 60)
-	}
-	return key, names
+	return key, text.Apart(names, 60)
 }
 
 // widest is the width of a column of a table, with the space after it.

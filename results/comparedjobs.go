@@ -105,7 +105,8 @@ func (c *Comparison) jobsText(w io.Writer, colour bool) error {
 	const shown = 15
 	t := text.NewWriter(w, colour)
 	_, names := runNames(c.summaries())
-	fmt.Fprintf(t, "job\t%s\t%s\tratio\n", text.Shorten(names[0], 24), text.Shorten(names[1], 24))
+	names = text.Apart(names, 24)
+	fmt.Fprintf(t, "job\t%s\t%s\tratio\n", names[0], names[1])
 	changed := 0
 	for _, r := range rows[:min(shown, len(rows))] {
 		if r.change() == 0 {

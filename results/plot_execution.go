@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image"
+	"math"
 	"slices"
 	"time"
 
@@ -244,11 +245,50 @@ func (e *execution) laneTicks(kind chartKind, section int, p *figure.Panel) []pl
 		each = step
 	}
 	var ticks []plot.Tick
+	apart := float64(e.slots.count[section]) * room / float64(p.Height)
+	add := func(n *nodeSlots, note string) {
+		at := float64(n.first[section]) + float64(n.count[section])/2
+		if !slices.ContainsFunc(ticks, func(t plot.Tick) bool { return math.Abs(t.Value-at) < apart }) {
+			ticks = append(ticks, plot.Tick{Value: at, Label: text.Shorten(text.Escape(n.name), 18) + note})
+		}
+	}
+	for _, n := range slowNodes(nodes) {
+		if len(ticks) < most/2 {
+			add(n.nodeSlots, fmt.Sprintf(", maps x %.1f", n.times))
+		}
+	}
 	for i := 0; i < len(nodes); i += each {
-		at := float64(nodes[i].first[section]) + float64(nodes[i].count[section])/2
-		ticks = append(ticks, plot.Tick{Value: at, Label: text.Shorten(text.Escape(nodes[i].name), 18)})
+		add(nodes[i], "")
 	}
 	return ticks
+}
+
+// slowNode is a node whose maps took several times as long as those of most nodes.
+type slowNode struct {
+	*nodeSlots
+	times float64
+}
+
+// slowNodes lists the slow nodes, the slowest first.
+func slowNodes(nodes []*nodeSlots) (slow []slowNode) {
+	const least, fewest = 1.3, 3 // times the median; maps that make a mean, and nodes a median
+	var means []float64
+	for _, n := range nodes {
+		if n.maps >= fewest {
+			means = append(means, float64(n.mapTime)/float64(n.maps))
+			slow = append(slow, slowNode{n, means[len(means)-1]})
+		}
+	}
+	if len(means) < fewest {
+		return nil
+	}
+	slices.Sort(means)
+	for i := range slow {
+		slow[i].times /= means[len(means)/2]
+	}
+	slow = slices.DeleteFunc(slow, func(n slowNode) bool { return n.times < least })
+	slices.SortStableFunc(slow, func(a, b slowNode) int { return cmp.Compare(b.times, a.times) })
+	return slow
 }
 
 // byLane lists the kept attempts line by line. In a chart of attempts each has

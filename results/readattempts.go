@@ -19,7 +19,7 @@ var attemptHeaders = [][]string{attemptColumns, slices.Concat(attemptColumns, co
 // ReadAttempts reads attempts.csv; file is its name in errors. An attempt is valid
 // only during the call. It keeps only names. It stops if each returns false.
 func ReadAttempts(r io.Reader, file string, each func(*workload.Attempt) bool) error {
-	t := readTable(r, file, attemptHeaders...)
+	t := readTable(workload.CountedReader{Reader: r}, file, attemptHeaders...)
 	for t.row() {
 		a := workload.Attempt{Job: t.text(), Task: int(t.count()), Kind: named(t, workload.ReduceTaskCleanup+1), Number: int(t.count())}
 		a.State = named(t, workload.Running+1)

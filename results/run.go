@@ -10,6 +10,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
@@ -37,6 +38,7 @@ type Run struct {
 	Models      []Answer             // answers of other models to the same question
 	Limits      []Limit              // what limited the first replication, the largest part first; empty: not known
 	NoPlots     bool                 // write no pictures
+	Labels      figure.Labels        // texts of the pictures that the user replaces
 
 	Stated       []string           // settings that state what the record does not
 	Rescaled     bool               // recorded times are adapted to where tasks run

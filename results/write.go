@@ -15,7 +15,7 @@ import (
 func (r *Run) Write(d resultdir.Target) error {
 	w := resultdir.Writer{Dir: d}
 	s := subject{title: r.title(), runs: []*Run{r}, answers: r.answers()}
-	var drawn figure.Pictures
+	drawn := figure.Pictures{Labels: r.Labels}
 	if !r.NoPlots {
 		s.begin(&drawn)
 	}
@@ -54,6 +54,9 @@ func (c *Comparison) Write(d resultdir.Target) error {
 	w := resultdir.Writer{Dir: d}
 	s := subject{title: text.Escape(c.Title), runs: c.Runs, answers: c.answers()}
 	var drawn figure.Pictures
+	if len(c.Runs) > 0 {
+		drawn.Labels = c.Runs[0].Labels
+	}
 	if !slices.ContainsFunc(c.Runs, func(r *Run) bool { return r.NoPlots }) {
 		s.begin(&drawn)
 	}

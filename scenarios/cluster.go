@@ -503,7 +503,7 @@ func (t clusterTable) readResource(in *table, usual model.Resource) model.Resour
 		VCores:    int64(in.integer("vcores", int(usual.VCores), 1, unlimited)),
 	}
 	if r.MemoryMiB < 1 {
-		in.want("memory", r.MemoryMiB, "at least 1 MiB")
+		in.want("memory", in.values["memory"], `at least 1 MiB, such as "64 GB"`)
 	}
 	return r
 }

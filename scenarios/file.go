@@ -65,7 +65,11 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such file or shipped scenario%s; slotwave list prints the shipped ones", name, input.DidYouMean(name, append(List(), siblings(name)...)))
+		hint, near := "", append(List(), siblings(name)...)
+		if i := input.NearestFile(name, near); i >= 0 {
+			hint = fmt.Sprintf(" (did you mean %s?)", near[i])
+		}
+		return nil, fmt.Errorf("%s: no such file or shipped scenario%s; slotwave list prints the shipped ones", name, hint)
 	case err != nil:
 		return nil, err
 	case !info.IsDir() && !info.Mode().IsRegular():
@@ -224,6 +228,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 		s.Attempts = t.oneOf("attempts", "csv", "csv", "csv.gz", "none")
 	}
 	plots := t.oneOf("plots", "all", "all", "none")
+	s.Labels = t.inner("figure").labels("")
 
 	f.modelFiles(t.inner("models"), s)
 

@@ -306,7 +306,7 @@ func (t *table) oneDuration(key string, v any) time.Duration {
 	}
 	d, ok := asDuration(v)
 	if !ok {
-		t.want(key, v, `milliseconds, a duration such as "90s", or a distribution such as { dist = "exponential", mean = "10s" }`)
+		t.want(key, v, `milliseconds of 0 or more, a duration such as "90s", or a distribution such as { dist = "exponential", mean = "10s" }`)
 	}
 	return d
 }

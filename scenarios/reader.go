@@ -64,7 +64,8 @@ type report struct {
 	warnings []string
 	assumed  []string
 	decisive *problem           // that causes others, which are left out
-	misread  []int              // lines of tables with a key that is another, mistyped
+	misread  []mistyped         // what tables seem to lack follows from it
+	mistyped []string           // tables of the whole file whose names are mistyped
 	beyond   []string           // what the command line asks and given times of tasks do not answer
 	phases   bool               // times come from phases, so properties within a task matter
 	fixed    []string           // varied keys of single jobs that a setting has replaced
@@ -79,8 +80,10 @@ func (r *report) err() error {
 	if r.decisive != nil {
 		r.problems = []problem{*r.decisive}
 	}
-	r.problems = slices.DeleteFunc(r.problems, func(p problem) bool { // what a table lacks may have the unknown key
-		return slices.Contains(r.misread, p.line) && !strings.HasPrefix(p.what, unknownKey)
+	r.problems = slices.DeleteFunc(r.problems, func(p problem) bool { // what a table lacks may be what was mistyped
+		lacks := func(table string) bool { return p.line == 0 && strings.HasPrefix(p.what, table+".") }
+		follows := func(m mistyped) bool { return p.line == m.table && strings.Contains(p.what, m.key) }
+		return (slices.ContainsFunc(r.misread, follows) || slices.ContainsFunc(r.mistyped, lacks)) && !strings.HasPrefix(p.what, unknownKey)
 	})
 	seen := map[problem]bool{} // each run of a varied key finds the same ones
 	r.problems = slices.DeleteFunc(r.problems, func(p problem) bool { again := seen[p]; seen[p] = true; return again })
@@ -186,6 +189,29 @@ func (t *table) want(key string, v any, expected string) {
 		expected += "; several values: --over " + join(t.path, key) + "=" + s
 	}
 	t.failf(key, "%s: want %s", describe(v), expected)
+	t.misreads(key, " "+key)
+}
+
+// firstLeaf is the path to the first value of a tree.
+func firstLeaf(path string, tree any) string {
+	if m, ok := tree.(map[string]any); ok && len(m) > 0 {
+		key := slices.Min(slices.Collect(maps.Keys(m)))
+		return firstLeaf(path+"."+key, m[key])
+	}
+	return path
+}
+
+// mistyped is a key or a value of a table that was not understood.
+type mistyped struct {
+	table int    // its line
+	key   string // that the table seems to lack; empty: any
+}
+
+// misreads records that a key of the table was not understood, in place of another.
+func (t *table) misreads(key, of string) {
+	if line := t.lines[t.path]; line > 0 && line != t.line(key) {
+		t.misread = append(t.misread, mistyped{line, of})
+	}
 }
 
 func describe(v any) string {
@@ -415,6 +441,19 @@ func (t *table) properties(conf *workload.Conf, prefix string, values map[string
 	}
 }
 
+// labels reads the texts of a table and of those in it, by their keys with dots.
+func (t *table) labels(prefix string) map[string]string {
+	all := map[string]string{}
+	for key := range inOrder(t) {
+		if _, ok := t.values[key].(map[string]any); ok {
+			maps.Copy(all, t.inner(key).labels(prefix+key+"."))
+		} else {
+			all[prefix+key] = t.str(key, "")
+		}
+	}
+	return all
+}
+
 // keysOfJob maps properties to the keys of a job that replace them.
 var keysOfJob = map[string]string{
 	"mapred.map.tasks":    "maps",
@@ -479,10 +518,20 @@ func (t *table) done() {
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.values)) {
 		if !slices.Contains(t.asked, key) {
-			meant := t.suggest(key)
-			t.fail(t.line(key), unknownKey+"%s%s", join(t.path, key), meant)
-			if line := t.lines[t.path]; meant != "" && line > 0 && line != t.line(key) {
-				t.misread = append(t.misread, line)
+			meant, path, line := t.suggest(key), join(t.path, key), t.line(key)
+			if name := firstLeaf(key, t.values[key]); name != key && meant == "" && t.path == "" { // a property in parts
+				line = t.line(name)
+				hadoops := func(p string) bool { return strings.HasPrefix(p, key+".") }
+				if i := input.Nearest(name, workload.Properties()); i >= 0 && slices.ContainsFunc(workload.Properties(), hadoops) {
+					path, meant = name, fmt.Sprintf(" (did you mean conf.%s?)", workload.Properties()[i])
+				}
+			}
+			if t.path == "" {
+				t.mistyped = append(t.mistyped, strings.TrimSuffix(strings.TrimPrefix(meant, " (did you mean "), "?)"))
+			}
+			t.fail(line, unknownKey+"%s%s", path, meant)
+			if strings.HasPrefix(meant, " (") { // a key that is near
+				t.misreads(key, "")
 			}
 		}
 	}
@@ -493,7 +542,7 @@ const unknownKey = "unknown key "
 // otherWords are what newcomers call keys, or another of Hadoop's words.
 var otherWords = map[string]string{
 	"mappers": "maps", "reducers": "reduces", "map_time": "map_ms", "reduce_time": "reduce_ms", "map_duration": "map_ms", "time": "map_ms",
-	"jobs": "job", "varies": "vary", "varied": "vary", "bandwidth": "nic_mb", "workers": "nodes", "hosts": "nodes", "trackers": "nodes", "machines": "nodes", "version": "hadoop", "release": "hadoop",
+	"jobs": "job", "varies": "vary", "varied": "vary", "bandwidth": "nic_mb", "network": "nic_mb", "speed": "slowdown", "workers": "nodes", "hosts": "nodes", "trackers": "nodes", "machines": "nodes", "version": "hadoop", "release": "hadoop",
 	"start": "submit", "arrival": "submit", "submit_time": "submit", "depends": "after", "type": "name", "input_size": "input",
 	"block_size": `conf."dfs.block.size"`, "replication": `conf."dfs.replication"`, "slowstart": `conf."mapred.reduce.slowstart.completed.maps"`,
 }
@@ -528,6 +577,9 @@ func (t *table) suggest(key string) string {
 	if i := input.Nearest(key, words); i >= 0 {
 		return fmt.Sprintf(" (did you mean %s?)", paths[i])
 	}
+	if t.path != "" {
+		return fmt.Sprintf(": want one of %s", strings.Join(slices.Compact(slices.Sorted(slices.Values(t.asked))), ", "))
+	}
 	return ""
 }
 
@@ -560,10 +612,10 @@ type Key struct {
 	About string   // of a Hadoop property
 }
 
-// plain removes the name of the system call from an error.
+// plain removes the name of the system call from an error, and says what files there are.
 func plain(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return fmt.Errorf("%s: %w", p.Path, p.Err)
+		return fmt.Errorf("%s: %w%s", p.Path, p.Err, input.NearMissing(p))
 	}
 	return err
 }

@@ -122,7 +122,7 @@ func overlay(under, over any, path string) (any, error) {
 				out = append(out, map[string]any{})
 			}
 			if err != nil || i < 0 || i >= len(out) {
-				wrong = cmp.Or(wrong, noEntry(path, k, len(u)))
+				wrong = cmp.Or(wrong, noEntry(path, k, u))
 				continue
 			}
 			next, err := overlay(out[i], m[k], index(path, i))
@@ -136,15 +136,27 @@ func overlay(under, over any, path string) (any, error) {
 	return over, nil
 }
 
-// noEntry lists the tables of a list in an error.
-func noEntry(path, key string, n int) error {
-	switch n {
+// noEntry lists the tables of a list in an error, with their names.
+func noEntry(path, key string, list []map[string]any) error {
+	name := func(i int) string {
+		if name, ok := list[i]["name"].(string); ok {
+			return fmt.Sprintf("%s.%d (%s)", path, i, name)
+		}
+		return fmt.Sprintf("%s.%d", path, i)
+	}
+	for i := range list {
+		if list[i]["name"] == key {
+			return fmt.Errorf("%s.%s: got a name: want the number of the table: %s.%d", path, key, path, i)
+		}
+	}
+	switch n := len(list); n {
 	case 0:
 		return fmt.Errorf("%s.%s: there are no [[%s]] tables: want %s.0", path, key, path, path)
 	case 1:
-		return fmt.Errorf("%s.%s: there is only 1 [[%s]] table: want %s.0", path, key, path, path)
+		return fmt.Errorf("%s.%s: there is only 1 [[%s]] table: want %s", path, key, path, name(0))
+	default:
+		return fmt.Errorf("%s.%s: there are only %d [[%s]] tables: want %s to %s", path, key, n, path, name(0), name(n-1))
 	}
-	return fmt.Errorf("%s.%s: there are only %d [[%s]] tables: want %s.0 to %s.%d", path, key, n, path, path, path, n-1)
 }
 
 // propertiesOf returns the Hadoop properties that the values of a tree set. A

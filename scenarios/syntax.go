@@ -22,13 +22,24 @@ func syntax(text string, at map[string]int, e toml.ParseError) problem {
 		}
 	}
 	message := strings.TrimSuffix(e.Message, ".")
+	if strings.Contains(text, "\r") && !strings.Contains(text, "\n") {
+		return problem{what: "lines end in a carriage return alone: want line feeds; tr '\\r' '\\n' converts them"}
+	}
 	if key, ok := strings.CutPrefix(message, "Key '"); ok && strings.HasSuffix(key, "already been defined") {
 		key, _, _ = strings.Cut(key, "'")
+		if line := e.Position.Line; line > 0 && line <= len(all) && strings.HasPrefix(strings.TrimSpace(all[line-1]), "["+key) {
+			return problem{line: line, what: fmt.Sprintf("[%s] stands twice: want one table, or [[%[1]s]] before each entry of a list", key)}
+		}
 		first := ""
 		if line := at[key]; line > 0 && line < e.Position.Line {
 			first = fmt.Sprintf(", first in line %d", line)
 		}
 		return problem{line: e.Position.Line, what: fmt.Sprintf("%s is set twice%s: want one of the two", key, first)}
+	}
+	if line := e.Position.Line; line > 0 && line <= len(all) {
+		if m := pairForm.FindStringSubmatch(strings.TrimSpace(all[line-1])); m != nil && !strings.ContainsAny(m[2], `"'[{`) {
+			return problem{line: line, what: fmt.Sprintf("%s: want a text in quotes: %s = %q", cutLine(m[0]), m[1], m[2])}
+		}
 	}
 	return problem{line: e.Position.Line, what: message + ": want a TOML file"}
 }

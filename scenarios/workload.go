@@ -170,7 +170,7 @@ func (l *load) changes(f *File) {
 		asks, states := false, false
 		for _, path := range keyPaths(s.value, nil) {
 			switch key := strings.Join(path, "."); {
-			case path[0] == "vary" || slices.Contains(asRecorded, key):
+			case path[0] == "vary" || path[0] == "figure" || slices.Contains(asRecorded, key):
 			case key == "cluster.hadoop" && l.onYARN && l.table.yarn != nil:
 			case key == "cluster.nodes" && leafOf(s.value) == int64(workers.Hosts()):
 			case f.history && l.leavesOpen(f, key):

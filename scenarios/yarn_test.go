@@ -91,7 +91,7 @@ func TestYARNFilesAreRefused(t *testing.T) {
 		{"final", noQueue + oneQueue + property("yarn.nodemanager.resource.memory-mb", "1024") + ended,
 			noQueue + "<property><name>yarn.nodemanager.resource.memory-mb</name><value>4096</value><final>true</final></property>" + ended,
 			"c.xml:3: yarn.nodemanager.resource.memory-mb has no effect: it is final in yarn-site.xml:2"},
-		{"value", noQueue + oneQueue + ended, noQueue + property("yarn.scheduler.minimum-allocation-mb", "much") + ended, `yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb: got "much": want a whole number`},
+		{"value", noQueue + oneQueue + ended, noQueue + property("yarn.scheduler.minimum-allocation-mb", "much") + ended, `yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb: got "much": want a whole number, such as 1024`},
 		{"too large", noQueue + oneQueue + ended, noQueue + property("yarn.scheduler.maximum-allocation-mb", "1024") + ended,
 			"s.toml:5: scheduler: job a: its ApplicationMaster asks for 1536 MiB and 1 vcores: the largest container has 1024 MiB and 4 vcores (yarn.scheduler.maximum-allocation-mb, -vcores and the largest node)"},
 	} {

@@ -109,6 +109,9 @@ func PointsOf(all []Opened, runs []*results.Run) *points.Points {
 		}
 	}
 	p := points.NewPoints(keys)
+	if len(all) > 0 {
+		p.Labels = all[0].Study.Scenario.Labels
+	}
 	for i := range all {
 		values := make([]string, len(keys))
 		for _, level := range all[i].levels() {

@@ -51,7 +51,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 	tables := make([][]attemptTable, len(runs))
 	for r := range runs {
 		runs[r] = s.newRun(r)
-		runs[r].Title, runs[r].NoPlots = s.title(r), s.Scenario.NoPlots
+		runs[r].Title, runs[r].NoPlots, runs[r].Labels = s.title(r), s.Scenario.NoPlots, s.Scenario.Labels
 		for i := range n {
 			t, err := s.newTable(to, r, i)
 			if err != nil {

@@ -391,7 +391,13 @@ func (p Property) parse(value string) (v float64, n int64, err error) {
 		v = float64(n)
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: got %q: want %s", p.Key, value, wanted[p.kind])
+		hint := ""
+		if bytes, err := ParseBytes(value); err == nil && strings.HasSuffix(p.Key, "mb") {
+			hint = fmt.Sprintf(" of MB, such as %d", bytes>>20)
+		} else if p.kind == whole && p.Default != "" {
+			hint = ", such as " + p.Default
+		}
+		return 0, 0, fmt.Errorf("%s: got %q: want %s%s", p.Key, value, wanted[p.kind], hint)
 	}
 	outside := p.kind == fraction && (v < 0 || v > 1) || len(p.limits) > 0 && v < p.limits[0] || len(p.limits) > 1 && v > p.limits[1]
 	switch {

@@ -151,7 +151,7 @@ func TestPropertyValues(t *testing.T) {
 	}
 	for _, x := range []struct{ key, value, want string }{
 		{"io.sort.mb", "", "100"}, {"io.sort.mb", " 250 ", "250"}, {"mapreduce.task.io.sort.mb", "7", "7"},
-		{"io.sort.mb", "lots", `io.sort.mb: got "lots": want a whole number`}, {"io.sort.mb", "0", "io.sort.mb: got 0: want 1 to 2047"},
+		{"io.sort.mb", "lots", `io.sort.mb: got "lots": want a whole number, such as 100`}, {"io.sort.mb", "0", "io.sort.mb: got 0: want 1 to 2047"},
 		{"io.sort.mb", "2048", "io.sort.mb: got 2048: want 1 to 2047"}, {"io.sort.factor", "1", "io.sort.factor: got 1: want at least 2"},
 		{"mapred.job.map.memory.mb", "-1", "-1"}, {"mapred.job.map.memory.mb", "0", "mapred.job.map.memory.mb: got 0: want at least 1"},
 		{"mapreduce.job.reduce.slowstart.completedmaps", "1.5", "mapred.reduce.slowstart.completed.maps: got 1.5: want a number from 0 to 1"},

@@ -24,6 +24,7 @@ type app struct {
 	stdin          io.Reader
 	writing        atomic.Pointer[resultdir.Dir] // removed if the program is interrupted
 	stopped        atomic.Bool
+	reading        atomic.Pointer[progress] // of the verb's files
 }
 
 // Exit codes.
@@ -47,13 +48,15 @@ func (c coded) Unwrap() error { return c.error }
 // need not check.
 type printer struct {
 	io.Writer
-	err  error
-	part []byte // of a character whose rest has not been written yet
+	err    error
+	part   []byte // of a character whose rest has not been written yet
+	before func() // called before something is written
 }
 
 // Write writes text. Whatever could control a terminal is escaped, but for the colours of
 // slotwave's own headings.
 func (p *printer) Write(b []byte) (int, error) {
+	p.before()
 	text := append(p.part, b...)
 	whole := len(text)
 	for k := 1; k < utf8.UTFMax && k <= len(text); k++ {
@@ -94,6 +97,7 @@ func (a *app) data() io.Writer {
 type raw struct{ *printer }
 
 func (r raw) Write(b []byte) (int, error) {
+	r.before()
 	n, err := r.Writer.Write(b)
 	r.err = cmp.Or(r.err, err)
 	return n, err

@@ -46,7 +46,7 @@ func explainWord(w io.Writer, name string) bool {
 			fmt.Fprintln(w, strings.Join(wrap(strings.Join(entry.names, ", ")+": "+link.ReplaceAllString(entry.meaning, "$1")), "\n"))
 			fmt.Fprintf(w, "  from %s\n", link.ReplaceAllString(entry.from, "$1"))
 			found = true
-		case strings.Contains(strings.ToLower(strings.Join(entry.names, "\n")), strings.ToLower(name)):
+		case len(name) > 2 && strings.Contains(strings.ToLower(strings.Join(entry.names, "\n")), strings.ToLower(name)):
 			also = append(also, entry.names[0])
 		}
 	}

@@ -57,13 +57,15 @@ func (a *app) run(args []string) (code int) {
 	if a.stdin == nil {
 		a.stdin = os.Stdin
 	}
-	out := &printer{Writer: a.stdout}
+	out := &printer{Writer: a.stdout, before: a.endReading}
+	defer a.endReading()
 	a.stdout = out
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := cmp.Or(root.Execute(), out.err)
+	a.endReading()
 	if _, _, unknown := root.Find(args); unknown != nil {
 		err = unknownVerb(root, args)
 	}
@@ -130,6 +132,7 @@ func (a *app) readsWhole(c *cobra.Command, args []string) error {
 	if c.Name() == "validate" { // which checks all that it can tell
 		return nil
 	}
+	a.reads(c, args)
 	var errs []error
 	for _, path := range args {
 		if err := resultdir.Unchanged(path); err != nil {

@@ -3,14 +3,19 @@ package main
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
 )
 
 const (
@@ -29,12 +34,19 @@ type progress struct {
 
 	mutex  sync.Mutex
 	status study.SweepStatus
+	done   func() int // counts units that nobody reports; nil: they are reported
 }
 
 // progress shows units, such as tasks, with their rate and the time left. Total 0:
 // it is not known yet.
 func (a *app) progress(units string, total int, quiet bool) *progress {
-	p := &progress{units: units, began: time.Now(), status: study.SweepStatus{Total: total}}
+	return a.progressOf(units, total, quiet, nil)
+}
+
+// progressOf is progress with a function that counts, or nil.
+func (a *app) progressOf(units string, total int, quiet bool, done func() int) *progress {
+	a.endReading()
+	p := &progress{units: units, began: time.Now(), status: study.SweepStatus{Total: total}, done: done}
 	if quiet {
 		return p
 	}
@@ -96,6 +108,13 @@ func (l *rewrittenLine) show(text string) {
 func (p *progress) counted() string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	if p.done != nil {
+		p.status.Done = min(p.done(), p.status.Total)
+		p.status.Ended = p.status.Done
+		if p.status.Done == p.status.Total {
+			return fmt.Sprintf("all %d %s; computing for %v", p.status.Total, p.units, time.Since(p.began).Round(time.Second))
+		}
+	}
 	text := fmt.Sprintf("%d %s", p.status.Done, p.units)
 	if p.status.Total > 0 {
 		text = fmt.Sprintf("%d/%d %s", p.status.Done, p.status.Total, p.units)
@@ -113,6 +132,9 @@ func (p *progress) pace() string {
 	defer p.mutex.Unlock()
 	s := &p.status
 	left := s.Total - s.Done
+	if p.done != nil && left == 0 {
+		return ""
+	}
 	if s.Total == 0 {
 		left = -1
 	}
@@ -140,6 +162,37 @@ func speed(done, left int, took time.Duration) string {
 		return text
 	}
 	return fmt.Sprintf("%s, %v left", text, time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second))
+}
+
+// reads shows how far the files are read that a verb has as arguments, until something
+// else is shown. Small ones take no time.
+func (a *app) reads(c *cobra.Command, args []string) {
+	const small = 32 // MiB
+	size := int64(0)
+	for _, path := range args {
+		_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() && !slices.Contains(pictures, filepath.Ext(e.Name())) {
+				if info, err := e.Info(); err == nil {
+					size += info.Size()
+				}
+			}
+			return nil
+		})
+	}
+	is := func(name string) bool { f := c.Flags().Lookup(name); return f != nil && f.Value.String() == "true" }
+	if mib := int(size >> 20); mib >= small && !is("quiet") && !is("json") {
+		a.reading.Store(a.progressOf("MiB read", mib, false, func() int { return int(workload.BytesRead.Load() >> 20) }))
+	}
+}
+
+// pictures are the endings of files of results that nobody reads.
+var pictures = []string{".png", ".svg", ".html"}
+
+// endReading ends the line of reads.
+func (a *app) endReading() {
+	if p := a.reading.Swap(nil); p != nil {
+		p.end()
+	}
 }
 
 // report counts the units that ended; it is nil if nothing is shown.

@@ -190,6 +190,7 @@ func wrap(row string) (out []string) {
 var value = regexp.MustCompile(`^\S+(?: \S+)*  +`)
 
 func (a *app) warn(warnings []string) {
+	a.endReading()
 	for _, w := range warnings {
 		fmt.Fprintf(a.stderr, "warning: %s\n", text.Printable(w))
 	}

@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"model/vectortest":        {"internal/shareddata", "model"},
 	"results":                 {"model", "model/fit", "results/figure", "results/points", "results/resultdir", "results/text", "workload"},
 	"results/figure":          {"results/resultdir", "results/text", "workload"},
-	"results/points":          {"model", "model/fit", "results/figure", "results/resultdir", "results/spool", "results/text", "workload"},
+	"results/points":          {"model", "model/fit", "model/input", "results/figure", "results/resultdir", "results/spool", "results/text", "workload"},
 	"results/resultdir":       {"workload"},
 	"results/spool":           {},
 	"results/text":            {"workload"},

@@ -1,7 +1,12 @@
 package input
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -25,16 +30,21 @@ func DidYouMean(word string, words []string) string {
 
 // Nearest returns the index of the word that was most likely meant: mistyped in
 // at most a third of its letters, cut short or too long, or with a part in common as map_time
-// and map_output. It is -1 if none is near.
+// and map_output; dots, dashes and spaces count for nothing. It is -1 if none is near.
 func Nearest(word string, words []string) int {
 	best, least := -1, 0
 	parts := partsOf(word)
+	letters := strings.Join(parts, "")
 	for i, w := range words {
-		d := distance(strings.ToLower(word), strings.ToLower(w))
+		other := strings.Join(partsOf(w), "")
+		d := distance(letters, other)
 		common := slices.ContainsFunc(partsOf(w), func(p string) bool { return len(p) > 2 && slices.Contains(parts, p) })
-		cut := len(word) > 2 && strings.HasPrefix(strings.ToLower(w), strings.ToLower(word)) ||
-			len(w) > 2 && strings.HasPrefix(strings.ToLower(word), strings.ToLower(w))
-		near := d <= max(2, len(word)/3) && d < len(word)
+		cut := len(letters) > 2 && strings.HasPrefix(other, letters) || len(other) > 2 && strings.HasPrefix(letters, other)
+		most := max(2, len(letters)/3)
+		if len(letters) < 5 {
+			most = 1
+		}
+		near := d <= most && d < len(letters)
 		if !near && !cut { // a part in common says less
 			d += 1000
 		}
@@ -72,4 +82,53 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// NearMissing says what there is in place of a missing file: a similar name, or the
+// names in its folder, of the same kind if there are such; empty: nothing helps.
+func NearMissing(missing *fs.PathError) string {
+	if !errors.Is(missing.Err, fs.ErrNotExist) || missing.Op == "mkdir" {
+		return ""
+	}
+	folder, name := filepath.Split(filepath.Clean(missing.Path))
+	entries, err := os.ReadDir(cmp.Or(filepath.Clean(folder), "."))
+	if err != nil {
+		return fmt.Sprintf("; there is no folder %s", filepath.Clean(folder))
+	}
+	var all, same []string
+	for _, e := range entries {
+		all = append(all, folder+e.Name())
+		if ext := filepath.Ext(name); ext != "" && filepath.Ext(e.Name()) == ext {
+			same = append(same, folder+e.Name())
+		}
+	}
+	if i := NearestFile(missing.Path, all); i >= 0 {
+		return fmt.Sprintf(" (did you mean %s?)", all[i])
+	}
+	if len(same) > 0 {
+		all = same
+	}
+	const most = 5
+	switch here := filepath.Clean(cmp.Or(folder, "this folder")); {
+	case folder == "" && len(same) == 0:
+		return ""
+	case len(all) > most:
+		return fmt.Sprintf("; %s has %s and %d more", here, strings.Join(all[:most], ", "), len(all)-most)
+	case len(all) > 0:
+		return fmt.Sprintf("; %s has %s", here, strings.Join(all, ", "))
+	}
+	return ""
+}
+
+// NearestFile is Nearest for paths, of which folders and endings say nothing.
+func NearestFile(path string, paths []string) int {
+	bare := func(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = bare(p)
+		if strings.EqualFold(names[i], bare(path)) {
+			return i
+		}
+	}
+	return Nearest(bare(path), names)
 }

@@ -20,7 +20,15 @@ type Line struct {
 }
 
 // LinePoint is a point of a line, in the units of the axes.
-type LinePoint struct{ At, Low, Mean, High float64 }
+type LinePoint struct {
+	At, Low, Mean, High float64
+	Ringed              bool // by a ring that marks it
+}
+
+// Ring marks a point among others.
+func Ring(radius vg.Length) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: ColourText, Radius: radius, Shape: draw.RingGlyph{}}
+}
 
 // lineStyles are the marks of lines that are no models.
 var lineStyles = [...]draw.GlyphStyle{
@@ -79,6 +87,9 @@ func (lines BarLines) Plot(c draw.Canvas, p *plot.Plot) {
 			at := vg.Point{X: x(p.At) + moved, Y: y(p.Mean)}
 			if p.Low < p.High {
 				l.errorBar(c, at, y(max(p.Low, least)), y(p.High), p.Low >= least)
+			}
+			if p.Ringed {
+				c.DrawGlyph(Ring(7), at)
 			}
 			mean = append(mean, at)
 		}

@@ -13,10 +13,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// Labels are a user's texts by what they replace: title, subtitle, x, y, or a text as
+// the picture has it. After the name of a picture and a dot they are for that one alone.
+type Labels map[string]string
+
 // Pictures are drawn while the tables are written.
 type Pictures struct {
-	group errgroup.Group
-	files []*drawing
+	Labels Labels
+	group  errgroup.Group
+	files  []*drawing
 }
 
 type drawing struct {
@@ -28,6 +33,7 @@ type drawing struct {
 func (p *Pictures) Draw(names []string, figures []*Figure) {
 	work := make(chan func() error, len(figures))
 	for i, f := range figures {
+		f.relabel(names[i], p.Labels)
 		p.files = append(p.files, &drawing{name: names[i] + ".png"})
 		png := &p.files[len(p.files)-1].content
 		if f.Raster {
@@ -51,6 +57,35 @@ func (p *Pictures) Draw(names []string, figures []*Figure) {
 			}
 			return err
 		})
+	}
+}
+
+// relabel replaces texts of a figure with those of the user.
+func (f *Figure) relabel(name string, l Labels) {
+	if len(l) == 0 {
+		return
+	}
+	replace := func(text *string, part string) {
+		for _, key := range []string{name + "." + part, name + "." + *text, part, *text} {
+			if own, ok := l[key]; ok && key != "" && *text != "" {
+				*text = own
+				return
+			}
+		}
+	}
+	replace(&f.Title, "title")
+	replace(&f.Subtitle, "subtitle")
+	for i := range f.Legend {
+		replace(&f.Legend[i].Label, "legend")
+	}
+	for _, p := range f.Panels {
+		y := "y"
+		if len(f.Panels) > 1 { // each shows something else, which its own text names
+			y = p.Caption
+		}
+		replace(&p.Heading, p.Heading)
+		replace(&p.Caption, y)
+		replace(&p.X.Label.Text, "x")
 	}
 }
 

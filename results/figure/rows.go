@@ -69,8 +69,8 @@ func RowsPanel(names []string, height vg.Length) *Panel {
 	p.Y.Min, p.Y.Max = 0, float64(len(names))
 	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 	var marks []plot.Tick
-	for i, name := range names {
-		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: text.Shorten(name, 44)})
+	for i, name := range text.Apart(names, 44) {
+		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: name})
 	}
 	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
 	return p

@@ -85,7 +85,7 @@ func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 		add("pareto", s.pareto(asked))
 	}
 	w := resultdir.Writer{Dir: d}
-	var drawn figure.Pictures
+	drawn := figure.Pictures{Labels: p.Labels}
 	drawn.Draw(names, figures)
 	drawn.Write(&w)
 	return cmp.Or(p.err, w.Err)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/spool"
 )
 
@@ -119,8 +120,9 @@ type Points struct {
 	List    PointList
 	Metrics Metrics
 	Goals   []model.Goal
-	Assumed []string // values without a source, for the terminal
-	Sampled bool     // factors are samples of ranges: those that advance together differ
+	Assumed []string      // values without a source, for the terminal
+	Labels  figure.Labels // texts of the pictures that the user replaces
+	Sampled bool          // factors are samples of ranges: those that advance together differ
 
 	listed [][]string // values of the factors of NewPoints
 	read   [2]readPoint

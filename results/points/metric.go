@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -216,11 +217,11 @@ func readMetric(text string) (m metric, err error) {
 	k := slices.IndexFunc(jobFigures, func(f jobFigure) bool { return f.name == column })
 	reduce := statisticOf(statistic)
 	if k < 0 || reduce == nil {
-		hint := ""
-		if k := slices.IndexFunc(metrics, func(of metric) bool { return strings.HasPrefix(of.name, name) }); k >= 0 {
-			hint = fmt.Sprintf(" (did you mean %s?)", metrics[k].name)
+		names := make([]string, len(metrics))
+		for i, of := range metrics {
+			names[i] = of.name
 		}
-		return m, fmt.Errorf("%q: want a metric of points.csv, price, or a statistic and a column of jobs.csv such as p95_response_ns[pool=etl]%s", text, hint)
+		return m, fmt.Errorf("%q: want a metric of points.csv, price, or a statistic and a column of jobs.csv such as p95_response_ns[pool=etl]%s", text, input.DidYouMean(name, names))
 	}
 	var counts []func(*model.JobOutcome) bool
 	if some {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Group puts commas between thousands.
@@ -75,6 +76,35 @@ func ShortenMiddle(s string, n int) string {
 	}
 	end := (n - 1) / 2
 	return string(r[:n-1-end]) + "…" + string(r[len(r)-end:])
+}
+
+// Apart shortens names to n characters: where one is longer, all lose what they begin
+// with in common, up to the end of a word, and then their middles.
+func Apart(names []string, n int) []string {
+	if len(names) == 0 || !slices.ContainsFunc(names, func(s string) bool { return utf8.RuneCountInString(s) > n }) {
+		return names
+	}
+	common := len(names[0])
+	for _, name := range names {
+		common = min(common, len(name))
+		for i := range common {
+			if name[i] != names[0][i] {
+				common = i
+				break
+			}
+		}
+	}
+	common = strings.LastIndexAny(names[0][:common], "-_./ ") + 1
+	short := make([]string, len(names))
+	for i, name := range names {
+		if short[i] = name[common:]; common > 1 && len(names) > 1 {
+			short[i] = "…" + short[i]
+		} else {
+			short[i] = name
+		}
+		short[i] = ShortenMiddle(short[i], n)
+	}
+	return short
 }
 
 // javaPackage matches the package of a value that is a Java class. Two codecs differ

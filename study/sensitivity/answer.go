@@ -33,6 +33,7 @@ type Sensitivity struct {
 	Base               []float64 // makespans of the scenario itself, one for each seed, s
 	Models             []string  // that predict the changes too
 	Rows               []Pulled
+	Labels             figure.Labels // texts of the picture that the user replaces
 }
 
 // Pulled is one value of an input.
@@ -212,7 +213,7 @@ func (s *Sensitivity) WriteJSON(w io.Writer) error {
 // Write writes sensitivity.csv and the picture.
 func (s *Sensitivity) Write(d resultdir.Target) error {
 	w := resultdir.Writer{Dir: d}
-	var drawn figure.Pictures
+	drawn := figure.Pictures{Labels: s.Labels}
 	if f := s.tornado(); f != nil {
 		drawn.Draw([]string{tornadoName}, []*figure.Figure{f})
 	}

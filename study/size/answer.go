@@ -28,7 +28,7 @@ const sizingSchema = "slotwave/sizing/1"
 // Write writes the tables and the picture.
 func (z *Sizing) Write(d resultdir.Target) error {
 	w := resultdir.Writer{Dir: d}
-	var drawn figure.Pictures
+	drawn := figure.Pictures{Labels: z.Points.Labels}
 	names, figures := []string{"sizes"}, []*figure.Figure{sizesFigure(z)}
 	if len(z.Lines) > 1 {
 		names, figures = []string{"offers", "sizes"}, []*figure.Figure{offersFigure(z), figures[0]}

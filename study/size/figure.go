@@ -19,7 +19,10 @@ import (
 // sizesFigure draws the probability to meet all goals against the number of nodes.
 func sizesFigure(z *Sizing) *figure.Figure {
 	const farthest = 3 // times the answer; sizes beyond would crowd the others
-	answer := z.answer()
+	answer, shown := z.answer(), &Size{}
+	if answer != nil {
+		shown = answer.shown()
+	}
 	var lines figure.Lines
 	for i := range z.Lines {
 		l := &z.Lines[i]
@@ -33,7 +36,7 @@ func sizesFigure(z *Sizing) *figure.Figure {
 				continue
 			}
 			p, low, high := s.Probability(z)
-			line.Points = append(line.Points, figure.LinePoint{At: float64(s.Nodes), Low: 100 * low, Mean: 100 * p, High: 100 * high})
+			line.Points = append(line.Points, figure.LinePoint{At: float64(s.Nodes), Low: 100 * low, Mean: 100 * p, High: 100 * high, Ringed: l == answer && s.Nodes == shown.Nodes})
 		}
 		lines = append(lines, line)
 	}
@@ -55,13 +58,8 @@ func sizesFigure(z *Sizing) *figure.Figure {
 	asked.LineStyle = figure.LimitStyle
 	p.Add(asked, figure.BarLines(lines))
 	if answer != nil {
-		s := answer.shown()
-		mark := draw.GlyphStyle{Color: figure.ColourText, Radius: 7, Shape: draw.RingGlyph{}}
-		met, _, _ := s.Probability(z)
-		met *= 100
-		p.Add(figure.Lines{{Style: mark, Points: []figure.LinePoint{{At: float64(s.Nodes), Low: met, Mean: met, High: met}}}})
-		f.Legend = append(f.Legend, figure.LegendEntry{Label: "answer: " + answer.name(s), Sample: func(to draw.Canvas) {
-			to.DrawGlyph(draw.GlyphStyle{Color: figure.ColourText, Radius: 5, Shape: draw.RingGlyph{}}, to.Center())
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: "answer: " + answer.name(shown), Sample: func(to draw.Canvas) {
+			to.DrawGlyph(figure.Ring(5), to.Center())
 		}})
 	}
 	f.Panels = []*figure.Panel{p}

@@ -731,7 +731,7 @@ func (z *Search) sizing() (*Sizing, error) {
 		keys = append(keys, f.Key)
 	}
 	r.Points = points.NewPoints(keys)
-	r.Points.Goals, r.Points.Metrics = z.Goals, z.Metrics
+	r.Points.Goals, r.Points.Metrics, r.Points.Labels = z.Goals, z.Metrics, z.Base.Scenario.Labels
 	sizes, baseline := 0, 0
 	for at := range z.lines {
 		l := &z.lines[at]

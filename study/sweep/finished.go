@@ -128,7 +128,7 @@ func (s *Sweep) Close() error { return s.done.Close() }
 
 // Points are the finished simulations, until the sweep is closed.
 func (s *Sweep) Points() *points.Points {
-	p := &points.Points{List: finishedPoints{s}, Metrics: s.Metrics, Assumed: s.assumptions()}
+	p := &points.Points{List: finishedPoints{s}, Metrics: s.Metrics, Assumed: s.assumptions(), Labels: s.Base.Scenario.Labels}
 	p.Sampled = slices.ContainsFunc(s.File.Factors, func(f scenarios.Factor) bool { return f.Sampled })
 	for _, f := range s.Factors {
 		p.Factors = append(p.Factors, points.Factor{Key: f.Key, Count: f.Count, Value: func(k int) string { return f.Level(k).Text }})

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Limits limit what the readers accept, so that a hostile or damaged file
@@ -120,7 +122,7 @@ func (s *source) decompress(r io.Reader, limits Limits) error {
 }
 
 func (s *source) unpack(r io.Reader, limits Limits) error {
-	in := &counted{r: r}
+	in := &counted{r: workload.CountedReader{Reader: r}}
 	packed := bufio.NewReaderSize(in, 1<<16)
 	magic, _ := packed.Peek(4)
 	var out io.Reader
