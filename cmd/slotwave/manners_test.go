@@ -17,7 +17,7 @@ func TestBlame(t *testing.T) {
 		{[]string{"run", "fb2009", "--set", "cluster.nodes=0"}, "--set cluster.nodes=0: cluster.nodes: 0: want a whole number from 1 to 200000"},
 		{[]string{"run", "fb2009", "--set", "nodes=3"}, "--set nodes=3: unknown key nodes (did you mean cluster.nodes?)"},
 		{[]string{"run", "fb2009", "--set", "workload.first=99h"}, "--set workload.first=99h: workload.first: no job is submitted in the window: the last one of the trace is submitted after 24.0 h"},
-		{[]string{"run", "two-jobs", "--set", "job.7.maps=1"}, "--set job.7.maps=1: job.7: there are only 2 [[job]] tables: want job.0 to job.1"},
+		{[]string{"run", "two-jobs", "--set", "job.7.maps=1"}, "--set job.7.maps=1: job.7: there are only 2 [[job]] tables: want job.0 (long) to job.1 (short)"},
 		{[]string{"run", "mm4", "--set", "job.7.maps=1"}, "--set job.7.maps=1: job.7: there is only 1 [[job]] table: want job.0"},
 		{[]string{"run", "two-jobs", "--set", "job.1.maps=-1"}, "--set job.1.maps=-1: job[1].maps: -1: want a whole number"},
 		{[]string{"run", "two-jobs", "--fidelity", "exact"}, `--fidelity exact: fidelity: "exact": want one of`},

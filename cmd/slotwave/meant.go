@@ -183,6 +183,9 @@ func meantFlag(c *cobra.Command, name string) string {
 		if f := c.Flags().Lookup(own); f == nil || !slices.Contains(strings.Fields(otherFlags[flag]), name) {
 			continue
 		} else if value, _ := pflag.UnquoteUsage(f); !setting && value != "" {
+			if strings.Contains(value, "int") {
+				value = "N"
+			}
 			return "--" + own + " " + value
 		}
 		return strings.TrimSpace("--" + own + " " + key)
@@ -203,7 +206,7 @@ func meantFlag(c *cobra.Command, name string) string {
 	case i >= 0 && len(name) > 1:
 		return names[i]
 	case slices.Contains([]string{"scenario", "file", "config", "input", "path"}, name):
-		return "the file without a flag: " + strings.TrimSuffix(c.UseLine(), " [flags]")
+		return strings.Join(append(strings.Fields(c.Use), "PATH")[1:2], "") + " without a flag"
 	}
 	return ""
 }

@@ -335,8 +335,10 @@
     left(c, height);
     c.fillStyle = css('faint');
     c.font = '12px sans-serif';
-    c.fillText(`most: ${Math.round(w.most)}; maps solid, reduces dashed${others}`, gutter() + 4, 12);
-    c.fillText(`${seconds(state.from)} to ${seconds(state.to)}`, Math.max(gutter() + 4, width - 160), 12);
+    const what = `most: ${Math.round(w.most)}; maps solid, reduces dashed${others}`, range = `${seconds(state.from)} to ${seconds(state.to)}`;
+    c.fillText(what, gutter() + 4, 12);
+    const from = width - c.measureText(range).width - 8; // a narrow view has no room for both
+    if (from > gutter() + 16 + c.measureText(what).width) c.fillText(range, from, 12);
   }
   // drawOverview shows the whole run, and which part of it the other views show.
   function drawOverview(v) {
