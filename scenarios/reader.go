@@ -195,7 +195,7 @@ func (t *table) want(key string, v any, expected string) {
 // firstLeaf is the path to the first value of a tree.
 func firstLeaf(path string, tree any) string {
 	if m, ok := tree.(map[string]any); ok && len(m) > 0 {
-		key := slices.Min(slices.Collect(maps.Keys(m)))
+		key := slices.Sorted(maps.Keys(m))[0]
 		return firstLeaf(path+"."+key, m[key])
 	}
 	return path
