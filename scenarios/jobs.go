@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -17,6 +18,7 @@ import (
 // readJobs reads [[job]] tables.
 func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []workload.Job {
 	var jobs []workload.Job
+	t.jobs = map[string]*table{}
 	for i, in := range t.tables("job") {
 		profile := f.jobProfile(in, s, q.Fidelity)
 		program := ""
@@ -28,12 +30,24 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []w
 		if in.has("fresh_input") && (m.fidelity != model.Device || !slices.ContainsFunc(m.machines, func(m model.Machine) bool { return m.PageCache })) {
 			in.warnAt(in.line("fresh_input"), "%s has no effect: want fidelity device and a platform with page_cache", join(in.path, "fresh_input"))
 		}
-		jobs = append(jobs, jobTable{in, m.volumes}.readJob(i, profile, program, &q.Cluster, q.Draws(model.DrawInterarrival).For(i))...)
+		read := jobTable{in, m.volumes}.readJob(i, profile, program, &q.Cluster, q.Draws(model.DrawInterarrival).For(i))
+		for j := range read {
+			t.jobs[read[j].ID] = in
+		}
+		jobs = append(jobs, read...)
 		if tasks(jobs) > mostTasks {
 			break
 		}
 	}
 	return jobs
+}
+
+// ofJob returns the [[job]] of a job, or what gives the jobs of a trace.
+func (t *table) ofJob(id string) *table {
+	if own := t.jobs[id]; own != nil {
+		return own
+	}
+	return &table{report: t.report, path: "workload"}
 }
 
 // jobTable reads a [[job]].
@@ -455,7 +469,7 @@ func (t *table) chains(jobs []workload.Job) {
 		var before []string
 		for _, name := range j.After {
 			if len(ids[name]) == 0 {
-				t.fail(t.line("job"), "job %s: after: got %q: want names of jobs%s", j.Name, name, input.Suggest(name, known))
+				t.ofJob(j.ID).failf("after", "job %s: got %q: want names of jobs%s", j.Name, name, input.Suggest(name, known))
 				return
 			}
 			before = append(before, ids[name]...)
@@ -476,7 +490,15 @@ func (t *table) chains(jobs []workload.Job) {
 			break
 		}
 		if round > len(jobs) {
-			t.fail(t.line("job"), "after: the jobs wait for each other in a circle: want a chain that begins with a job without after")
+			last := slices.MaxFunc(jobs, func(a, b workload.Job) int { return cmp.Compare(rank[a.ID], rank[b.ID]) }).ID
+			var circle []string
+			for !slices.Contains(circle, last) {
+				circle = append(circle, last)
+				i := slices.IndexFunc(jobs, func(j workload.Job) bool { return j.ID == last })
+				last = slices.MaxFunc(jobs[i].After, func(a, b string) int { return cmp.Compare(rank[a], rank[b]) })
+			}
+			circle = append(circle[slices.Index(circle, last):], last)
+			t.ofJob(last).failf("after", "the jobs wait in a circle, %s: want a chain that begins with a job without after", strings.Join(circle, " after "))
 			return
 		}
 	}

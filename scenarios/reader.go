@@ -71,6 +71,7 @@ type report struct {
 	fixed    []string           // varied keys of single jobs that a setting has replaced
 	yarn     *model.YARNRelease // of the cluster; nil: it has a JobTracker
 	traced   bool               // all jobs come from traces
+	jobs     map[string]*table  // each [[job]], by the IDs of its jobs
 }
 
 func (r *report) err() error {

@@ -260,6 +260,11 @@ func (x *yarnTable) check(q *model.WhatIf) {
 		return
 	}
 	unread, err := policy.Check(q)
+	var job *policy.RefusedJob
+	if errors.As(err, &job) {
+		x.failJob(job)
+		return
+	}
 	if err != nil {
 		var refused *policy.Refused
 		place, known := placed{}, false
@@ -286,6 +291,29 @@ func (x *yarnTable) check(q *model.WhatIf) {
 		}
 		x.warn("%s%s has no effect: it is of no queue, or not simulated", at, key)
 	}
+}
+
+// failJob reports what the ResourceManager refuses of a job, where the job, the cluster
+// or one of its files says it, or where the limit is set.
+func (x *yarnTable) failJob(e *policy.RefusedJob) {
+	table := x.ofJob(e.Job.ID).path
+	for _, key := range []string{table + "." + e.Key, table + ".conf." + e.Key, "conf." + e.Key} {
+		if line := x.lines[key]; line != 0 {
+			x.fail(line, "%s: %s", key, e.What)
+			return
+		}
+	}
+	for _, key := range []string{e.Key, e.Limit} {
+		if p, ok := x.files[key]; ok {
+			x.failIn(p.file, p.line, "%v", e)
+			return
+		}
+	}
+	line := x.lines[table]
+	for _, limit := range []string{e.Limit, "conf." + e.Limit} {
+		line = cmp.Or(x.lines[limit], line)
+	}
+	x.fail(line, "%v", e)
 }
 
 // failKey reports a problem of a property, at its place in a file if one sets it.

@@ -71,7 +71,7 @@ func TestYARNFilesAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, file, site, want string }{
 		{"sum", twoQueues + queue("root.adhoc.capacity", "50") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.capacity: got "50": want capacities below root that sum to 100, not to 110`},
 		{"maximum", twoQueues + queue("root.adhoc.maximum-capacity", "30") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.maximum-capacity: got "30": want at least the capacity`},
-		{"queue", twoQueues + ended, "", `s.toml:5: scheduler: job a: queue "default": want a leaf of the capacity scheduler's tree: root.adhoc, root.etl`},
+		{"queue", twoQueues + ended, "", `s.toml:7: job a: queue: queue "default": want a leaf of the capacity scheduler's tree: root.adhoc, root.etl`},
 		{"unread", twoQueues + queue("queue-mappings", "u:ann:etl") + queue("root.etl.user-limit-factr", "2") + queue("root.etl.state", "RUNNING") + ended, "", "c.xml:7: yarn.scheduler.capacity.root.etl.user-limit-factr has no effect: it is of no queue, or not simulated"},
 		{"preemption", strings.ReplaceAll(twoQueues, "adhoc", "default") + ended,
 			noQueue + property("yarn.resourcemanager.scheduler.monitor.enable", "true") + property(preemption+"lazy-preemption-enabled", "true") +
@@ -81,7 +81,7 @@ func TestYARNFilesAreRefused(t *testing.T) {
 		{"no queues", noQueue + queue("root.default.capacity", "100") + ended, "", "s.toml:5: scheduler.file: yarn.scheduler.capacity.root.queues: missing: want the queues below root"},
 		{"negative", twoQueues + queue("root.adhoc.capacity", "-40") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.capacity: got "-40": want a percentage from 0 to 100`},
 		{"state", twoQueues + queue("root.adhoc.state", "OPEN") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.state: got "OPEN": want RUNNING, STOPPED or DRAINING`},
-		{"stopped", strings.ReplaceAll(twoQueues, "adhoc", "default") + queue("root.default.state", "STOPPED") + ended, "", "s.toml:5: scheduler: job a: the queue takes no more applications"},
+		{"stopped", strings.ReplaceAll(twoQueues, "adhoc", "default") + queue("root.default.state", "STOPPED") + ended, "", "s.toml:7: job a: queue: the queue takes no more applications"},
 		{"mapping", twoQueues + queue("queue-mappings", "u:ann") + ended, "", `c.xml:6: yarn.scheduler.capacity.queue-mappings: illegal mapping "u:ann": want u:USER:QUEUE or g:GROUP:QUEUE`},
 		{"amounts", strings.NewReplacer("${share}", "[memory=1024,vcores=1]", ">40<", ">[memory=2048,vcores=1]<").Replace(twoQueues) + queue("root.adhoc.maximum-capacity", "[memory=1024,vcores=1]") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.maximum-capacity: got "[memory=1024,vcores=1]": want at least the capacity`},
 		{"queue of amounts", strings.NewReplacer("${share}", "[memory=1024,vcores=1]", ">40<", ">[memory=2048,vcores=1]<", "adhoc", "default").Replace(twoQueues) + queue("root.capacity", "[memory=4096,vcores=4]") + ended, "", ""},
@@ -93,7 +93,7 @@ func TestYARNFilesAreRefused(t *testing.T) {
 			"c.xml:3: yarn.nodemanager.resource.memory-mb has no effect: it is final in yarn-site.xml:2"},
 		{"value", noQueue + oneQueue + ended, noQueue + property("yarn.scheduler.minimum-allocation-mb", "much") + ended, `yarn-site.xml:2: yarn.scheduler.minimum-allocation-mb: got "much": want a whole number, such as 1024`},
 		{"too large", noQueue + oneQueue + ended, noQueue + property("yarn.scheduler.maximum-allocation-mb", "1024") + ended,
-			"s.toml:5: scheduler: job a: its ApplicationMaster asks for 1536 MiB and 1 vcores: the largest container has 1024 MiB and 4 vcores (yarn.scheduler.maximum-allocation-mb, -vcores and the largest node)"},
+			"yarn-site.xml:2: job a: yarn.app.mapreduce.am.resource.mb: 1536: want at most 1024, yarn.scheduler.maximum-allocation-mb"},
 	} {
 		files := map[string]string{"c.xml": c.file}
 		if c.site != "" {

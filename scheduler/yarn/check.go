@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Check returns why the ResourceManager would not start with the settings of a question,
@@ -32,9 +33,8 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", j.ID, err)
 		}
-		if most := s.Largest(); size.MemoryMiB > most.MemoryMiB || s.CountsVCores() && size.VCores > most.VCores {
-			return nil, fmt.Errorf("job %s: its ApplicationMaster asks for %d MiB and %d vcores: the largest container has %d MiB and %d vcores (yarn.scheduler.maximum-allocation-mb, -vcores and the largest node)",
-				j.ID, size.MemoryMiB, size.VCores, most.MemoryMiB, most.VCores)
+		if err := fits(s, q, release.YARN, j); err != nil {
+			return nil, err
 		}
 		key := [2]string{j.Queue, j.User}
 		if seen[key] {
@@ -43,7 +43,7 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 		seen[key] = true
 		a := &App{ID: int32(i), Attempt: 1, Name: j.ID, User: j.User, Queue: cmp.Or(j.Queue, "default"), Size: size}
 		if err := s.AppAdded(a); err != nil {
-			return nil, fmt.Errorf("job %s: %w", j.ID, err)
+			return nil, &RefusedJob{Job: j, Key: "queue", What: err.Error()}
 		}
 		s.AttemptRemoved(a)
 		s.AppRemoved(a)
@@ -57,6 +57,53 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 		}
 	}
 	return slices.Clip(unread), nil
+}
+
+// RefusedJob is the error of a job that the ResourceManager would not run.
+type RefusedJob struct {
+	Job   *workload.Job
+	Key   string // of the job: queue or a property of Hadoop
+	Limit string // key that the value is beyond; empty: none
+	What  string
+}
+
+func (e *RefusedJob) Error() string { return "job " + e.Job.ID + ": " + e.Key + ": " + e.What }
+
+// fits refuses a job whose containers no node or no limit allows: its ApplicationMaster
+// would end (RMContainerAllocator), or never start.
+func fits(s Scheduler, q *model.WhatIf, release *model.YARNRelease, j *workload.Job) error {
+	var largest Resource
+	for i := range q.Cluster.Nodes {
+		largest = largest.Max(q.Cluster.Nodes[i].Resource)
+	}
+	within := func(key, limit, of string, asked, most, node int64) error {
+		switch {
+		case asked <= most:
+			return nil
+		case most < node:
+			return &RefusedJob{j, key, limit, fmt.Sprintf("%d: want at most %d, %s", asked, most, limit)}
+		}
+		return &RefusedJob{j, key, of, fmt.Sprintf("%d: want at most %d, the %s of the largest node", asked, most, of[len("cluster."):])}
+	}
+	check := func(memory, vcores string, size Resource) error {
+		most := s.Largest()
+		if err := within(memory, "yarn.scheduler.maximum-allocation-mb", "cluster.memory", size.MemoryMiB, most.MemoryMiB, largest.MemoryMiB); err != nil || !s.CountsVCores() {
+			return err
+		}
+		return within(vcores, "yarn.scheduler.maximum-allocation-vcores", "cluster.vcores", size.VCores, most.VCores, largest.VCores)
+	}
+	size, err := model.AMSize(j.Conf)
+	if err == nil {
+		err = check("yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores", size)
+	}
+	for kind, tasks := range []int{j.Maps.Count, j.Reduces.Count} {
+		if kind := workload.Kind(kind); err == nil && tasks > 0 && j.Containers == nil {
+			if size, err = release.TaskSize(j.Conf, kind); err == nil {
+				err = check("mapreduce."+kind.String()+".memory.mb", "mapreduce."+kind.String()+".cpu.vcores", size)
+			}
+		}
+	}
+	return err
 }
 
 // Bounds are what a leaf is guaranteed and what it may use at most.
