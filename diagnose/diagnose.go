@@ -389,27 +389,29 @@ func (d *Diagnosis) rank() {
 	}
 }
 
-// uncritical takes the word critical from outliers whose task or node was repaired in a
-// test that gained nothing.
+// uncritical takes the word critical from outliers whose task or node was repaired in
+// tests of which none gained anything.
 func (d *Diagnosis) uncritical() {
 	gains := map[[2]string]bool{} // by job, and task or node
 	for i := range d.Findings {
 		f := &d.Findings[i]
-		if f.Receipt.Pairs == 0 || f.weight < weightUnusual { // untested, or a setting
+		if f.Receipt.Pairs == 0 || f.weight < weightUnusual { // untested, or an ordinary setting
 			continue
 		}
 		for _, what := range append([]string{f.Node}, f.Tasks...) {
 			of := [2]string{f.Job, what}
-			gains[of] = gains[of] || what == "" || f.Receipt.Outcome == Confirmed
+			gains[of] = gains[of] || f.Receipt.Outcome == Confirmed
 		}
 	}
 	for i := range d.Jobs {
 		for k := range d.Jobs[i].Outliers {
 			o := &d.Jobs[i].Outliers[k]
-			for _, what := range []string{o.Task, o.Node} {
-				gain, tested := gains[[2]string{o.Job, what}]
-				o.Critical = o.Critical && (gain || !tested)
+			gained, tested := false, false
+			for _, of := range [][2]string{{o.Job, o.Task}, {o.Job, o.Node}, {meanJob, o.Node}} {
+				gain, found := gains[of]
+				gained, tested = gained || gain, tested || found && of[1] != ""
 			}
+			o.Critical = o.Critical && (gained || !tested)
 		}
 	}
 }

@@ -88,7 +88,10 @@ func (x *explainer) tasksLike(task string) string {
 		}
 		for _, job := range []string{m[1], "job_" + m[1]} { // Hadoop's names: task_N_0001_m_000012
 			if i := input.Nearest(job, ids); i >= 0 {
-				return fmt.Sprintf("%s/%s/%s, or another task of the run", ids[i], m[2], m[3])
+				if meant := ids[i] + "/" + m[2] + "/" + m[3]; len(x.attemptsOf(meant)) > 0 {
+					return meant + ", or another task of the run"
+				}
+				return x.tasksLike(ids[i])
 			}
 		}
 	}

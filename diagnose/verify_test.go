@@ -102,6 +102,30 @@ func TestUncritical(t *testing.T) {
 	}
 }
 
+// Of the repairs of a task and of its node one that gains is enough, also if it was tested
+// for all jobs; one that nobody tested takes nothing away.
+func TestUncriticalByOneGain(t *testing.T) {
+	finding := func(job, node string, outcome Outcome, tasks ...string) Finding {
+		return Finding{Job: job, Node: node, Tasks: tasks, weight: weightUnusual, Receipt: Receipt{Pairs: 5, Outcome: outcome}}
+	}
+	for name, c := range map[string]struct {
+		findings []Finding
+		critical bool
+	}{
+		"none":                 {nil, true},
+		"both gain nothing":    {[]Finding{finding("j", "", Withdrawn, "j/m/1"), finding("j", "n", Withdrawn)}, false},
+		"the task gains":       {[]Finding{finding("j", "", Confirmed, "j/m/1"), finding("j", "n", Withdrawn)}, true},
+		"the node, for all":    {[]Finding{finding("j", "n", Withdrawn), finding(meanJob, "n", Confirmed)}, true},
+		"another node gains":   {[]Finding{finding("j", "n", Withdrawn), finding("j", "o", Confirmed)}, false},
+		"a setting that loses": {[]Finding{finding("j", "", Withdrawn)}, true},
+	} {
+		d := Diagnosis{Findings: c.findings, Jobs: []JobDiagnosis{{Outliers: []Outlier{{Job: "j", Task: "j/m/1", Node: "n", Critical: true}}}}}
+		if d.uncritical(); d.Jobs[0].Outliers[0].Critical != c.critical {
+			t.Errorf("%s: critical %v", name, !c.critical)
+		}
+	}
+}
+
 // The same input gives the same bytes.
 func TestSameBytes(t *testing.T) {
 	var first map[string]string

@@ -263,15 +263,24 @@ func (p *Prediction) Middle() time.Duration {
 	return workload.Seconds(math.Sqrt(p.Least.Seconds() * p.Most.Seconds()))
 }
 
-// LastPart is the part of the makespan since the submission of the job that ends last,
-// which what is off in the times of tasks concerns. It is not less than a fifth: the jobs
-// before the last one, whose work it waits for, are off too.
+// LastPart is the part of the makespan since the submission of the job that ends last, or
+// of the first of the chain that it ends, which what is off in the times of tasks concerns.
+// It is not less than a fifth: the jobs before the last one, whose work it waits for, are
+// off too.
 func (p *Prediction) LastPart() float64 {
 	const least = 0.2
 	if len(p.Jobs) == 0 || p.Mean <= 0 {
 		return 1
 	}
-	last := slices.MaxFunc(p.Jobs, func(a, b JobOutcome) int { return cmp.Compare(a.Finish, b.Finish) })
+	byEnd := func(a, b JobOutcome) int { return cmp.Compare(a.Finish, b.Finish) }
+	last := slices.MaxFunc(p.Jobs, byEnd)
+	for first := last; ; last.Submit = first.Submit {
+		before := slices.DeleteFunc(slices.Clone(p.Jobs), func(j JobOutcome) bool { return !slices.Contains(first.After, j.ID) })
+		if len(before) == 0 {
+			break
+		}
+		first = slices.MaxFunc(before, byEnd)
+	}
 	return max(least, (last.Finish-last.Submit).Seconds()/p.Mean.Seconds())
 }
 

@@ -43,7 +43,7 @@ type Run struct {
 	Stated       []string           // settings that state what the record does not
 	Rescaled     bool               // recorded times are adapted to where tasks run
 	Still        string             // the machines that stood still, and what becomes of it; empty: none did
-	Calibrations []model.Prediction // by each calibration that explains the record, its own first, less what it misses of it; empty: none are known
+	Calibrations []model.Prediction // by each calibration that explains the record, its own first, corrected by what it misses of it; empty: none are known
 	Replay       *ReplayedRecord    // where recorded times of tasks answer about another cluster or workload; else nil
 
 	Recorded []workload.JobRecord // what is recorded of the jobs; empty: nothing
@@ -160,7 +160,10 @@ func (r *Run) Mean() model.Prediction {
 		if e := NewEstimate(jobTimes(outcomes(k))); e.N == len(r.Predictions) {
 			j := &p.Jobs[k]
 			low, high := time.Duration(*e.Low), time.Duration(*e.High)
-			if len(r.Calibrations) > 0 || r.Replay != nil { // what several seeds know does not shrink what no record tells
+			switch { // what several seeds know does not shrink what no record tells
+			case len(r.Calibrations) > 0:
+				low, high = j.Low, j.High // of answers that are corrected
+			case r.Replay != nil:
 				low, high = min(low, j.Low), max(high, j.High)
 			}
 			j.Low, j.High, j.Finish = low, high, j.Submit+time.Duration(e.Mean)

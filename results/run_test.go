@@ -621,7 +621,7 @@ func TestSpread(t *testing.T) {
 	if c := r.calibrations(); c == nil || c.N != 3 || c.Low != int64(p.Least) || c.High != int64(p.Most) || c.Mean <= c.Low || c.Mean >= c.High {
 		t.Errorf("summary: %+v", c)
 	}
-	r.Predictions = append(r.Predictions, answer(200*time.Second, 100*time.Second), answer(200*time.Second, 100*time.Second))
+	r.Predictions = append(r.Predictions, answer(300*time.Second, 400*time.Second), answer(200*time.Second, 100*time.Second)) // as no calibration answers
 	if j := r.Mean().Jobs[0]; j.Low != low || j.High != high {
 		t.Errorf("job of three seeds: %v to %v: want the interval over the calibrations", j.Low, j.High)
 	}

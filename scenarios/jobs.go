@@ -547,11 +547,14 @@ func (t *table) asContainers(j *workload.Job, seed workload.Seed) {
 // readContainers reads the [[job.container]] tables of an application that is no
 // MapReduce job.
 func (t jobTable) readContainers(j *workload.Job) {
-	left := mostTasks
+	all := 0
 	for _, in := range t.tables("container") {
 		const usual = 1024 // MiB
-		count := in.integer("count", 1, 1, left)
-		left -= count
+		count := in.integer("count", 1, 1, mostTasks)
+		if all += count; all > mostTasks {
+			in.failf("count", "%d containers of the job: want at most %d", all, mostTasks)
+			return
+		}
 		g := workload.ContainerGroup{
 			Priority: in.integer("priority", 1, 1, unlimited), MemoryMiB: in.size("memory", usual<<20) >> 20, VCores: int64(in.integer("vcores", 1, 1, unlimited)),
 		}

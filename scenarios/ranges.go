@@ -52,6 +52,13 @@ func (r *recorded) check(f *File, run int, onYARN bool) error {
 	return k.err()
 }
 
+// count adds numbers of tasks; above the limit it need not be exact.
+func (k *ranges) count(numbers ...int) {
+	for _, n := range numbers {
+		k.tasks = min(mostTasks+1, k.tasks+min(mostTasks+1, n))
+	}
+}
+
 func (k *ranges) cluster(r *recorded, onYARN bool) {
 	c := &r.Cluster
 	k.whole("cluster.racks", c.Racks, 0, max(1, k.nodes))
@@ -100,17 +107,17 @@ func (k *ranges) job(at string, j *caseJob, onYARN bool) {
 	}
 	k.whole(at+"maps.count", j.Maps.Count, 0, mostTasks)
 	k.whole(at+"reduces.count", j.Reduces.Count, 0, mostTasks)
-	k.tasks = min(mostTasks, k.tasks) + min(mostTasks, j.Maps.Count) + min(mostTasks, j.Reduces.Count)
+	k.count(j.Maps.Count, j.Reduces.Count)
 	k.size(at+"am.", j.AM)
 	k.size(at+"maps.", j.Maps.caseSize)
 	k.size(at+"reduces.", j.Reduces.caseSize)
-	k.eachTask(at+"maps.ms", j.Maps.Time, j.Maps.Count)
-	k.times(at+"maps.retry_ms", j.Maps.Retry)
-	k.eachTask(at+"reduces.shuffle_ms", j.Reduces.Shuffle, j.Reduces.Count)
-	k.eachTask(at+"reduces.sort_ms", j.Reduces.Sort, j.Reduces.Count)
-	k.eachTask(at+"reduces.reduce_ms", j.Reduces.Reduce, j.Reduces.Count)
-	if j.Maps.Bytes < 0 || j.Maps.Bytes > mostSplit {
-		k.wrong(at+"maps.bytes", j.Maps.Bytes, fmt.Sprintf("0 to %d", int64(mostSplit)))
+	k.eachTask(at+"maps.ms", j.Maps.Time, j.Maps.Count, onYARN)
+	k.eachTask(at+"maps.retry_ms", j.Maps.Retry, j.Maps.Count, false)
+	k.eachTask(at+"reduces.shuffle_ms", j.Reduces.Shuffle, j.Reduces.Count, onYARN)
+	k.eachTask(at+"reduces.sort_ms", j.Reduces.Sort, j.Reduces.Count, onYARN)
+	k.eachTask(at+"reduces.reduce_ms", j.Reduces.Reduce, j.Reduces.Count, onYARN)
+	if most := int64(mostInput) / int64(max(1, j.Maps.Count)); j.Maps.Bytes < 0 || j.Maps.Bytes > most {
+		k.wrong(at+"maps.bytes", j.Maps.Bytes, fmt.Sprintf("0 to %d, the bytes of each of %d maps", most, j.Maps.Count))
 	}
 	for _, x := range []struct {
 		key    string
@@ -126,9 +133,9 @@ func (k *ranges) job(at string, j *caseJob, onYARN bool) {
 		t, at := &j.Tasks[g], index(at+"tasks", g)+"."
 		k.whole(at+"count", t.Count, 0, mostTasks)
 		k.whole(at+"priority", t.Priority, -math.MaxInt32, math.MaxInt32)
-		k.tasks = min(mostTasks, k.tasks) + min(mostTasks, t.Count)
+		k.count(t.Count)
 		k.size(at, t.caseSize)
-		k.eachTask(at+"ms", t.Time, t.Count)
+		k.eachTask(at+"ms", t.Time, t.Count, true)
 		if t.Hosts != nil && len(t.Hosts) != t.Count {
 			k.wrong(at+"hosts", fmt.Sprintf("%d lists", len(t.Hosts)), fmt.Sprintf("one for each of %d tasks", t.Count))
 		}
@@ -137,7 +144,7 @@ func (k *ranges) job(at string, j *caseJob, onYARN bool) {
 
 const (
 	mostContainer = 1 << 31 // MiB or vcores: Hadoop's resources hold at most 2^31 - 1
-	mostSplit     = 1 << 50 // bytes
+	mostInput     = 1 << 60 // bytes of a job
 )
 
 // ranges reports the out-of-range values of a recorded case.
@@ -148,7 +155,11 @@ type ranges struct {
 }
 
 func (k *ranges) wrong(path string, got any, want string) {
-	k.fail(k.lines[path], "%s: %v: want %s", path, got, want)
+	line := k.lines[path]
+	for of := path; line == 0 && of != ""; line = k.lines[of] { // of a key that is missing: where its table begins
+		of = of[:max(0, strings.LastIndexAny(of, ".["))]
+	}
+	k.fail(line, "%s: %v: want %s", path, got, want)
 }
 
 func (k *ranges) whole(path string, n, least, most int) {
@@ -173,9 +184,10 @@ func (k *ranges) size(at string, s caseSize) {
 	k.whole(at+"vcores", int(s.VCores), 0, mostContainer)
 }
 
-// eachTask checks one time for all tasks, or at least one for each.
-func (k *ranges) eachTask(path string, list times, tasks int) {
-	if n := len(list); n > 1 && n < tasks {
+// eachTask checks one time for all tasks, or one for each. The cases of a JobTracker
+// may have none, which is no time, or more than tasks.
+func (k *ranges) eachTask(path string, list times, tasks int, exact bool) {
+	if n := len(list); n > 1 && n < tasks || exact && tasks > 0 && n != 1 && n != tasks {
 		k.wrong(path, fmt.Sprintf("%d times", n), fmt.Sprintf("one for each of %d tasks", tasks))
 	}
 	k.times(path, list)

@@ -214,8 +214,11 @@ func (f *File) recorded() (*Scenario, error) {
 	}
 	r.Name = cmp.Or(r.Name, f.slug)
 	release, err := model.FindRelease(r.Hadoop)
-	onYARN, master, ask := err == nil && release.YARN != nil && release.YARN.Recorded, "JobTracker", r.onSlots
+	onYARN, master, ask := err == nil && release.YARN != nil, "JobTracker", r.onSlots
 	if onYARN {
+		if !release.YARN.Recorded {
+			return nil, fmt.Errorf("%s: hadoop: %q: want %s, of which alone cases of YARN are recorded", f.name, r.Hadoop, usualYARN)
+		}
 		master, ask = "ResourceManager", r.inContainers
 	}
 	if err := r.check(f, run, onYARN); err != nil {

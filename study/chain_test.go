@@ -9,6 +9,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/workload"
 )
 
 const chained = `
@@ -106,5 +107,28 @@ func TestChainsRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v: want %q", change, err, want)
 		}
+	}
+}
+
+// A calibration that makes every job a fifth too short makes a chain so too: b, which waits
+// for a, is submitted later, and the chain is all of the makespan that may be off. A job
+// that waits for nobody keeps its submission.
+func TestCorrectedChain(t *testing.T) {
+	s := time.Second
+	q := &model.WhatIf{Programs: []model.Program{{Name: "p", Misfit: 1.2}}}
+	for _, id := range []string{"a", "b", "c"} {
+		q.Jobs = append(q.Jobs, workload.Job{ID: id, Program: "p"})
+	}
+	p := corrected(model.Prediction{Mean: 210 * s, Jobs: []model.JobOutcome{
+		{ID: "b", After: []string{"a"}, Submit: 110 * s, Finish: 210 * s}, {ID: "a", Submit: 0, Finish: 100 * s}, {ID: "c", Submit: 50 * s, Finish: 60 * s},
+	}}, q)
+	want := []time.Duration{130 * s, 250 * s, 0, 120 * s, 50 * s, 62 * s}
+	for i, j := range p.Jobs {
+		if j.Submit != want[2*i] || j.Finish != want[2*i+1] {
+			t.Errorf("%s: %v to %v: want %v to %v", j.ID, j.Submit, j.Finish, want[2*i], want[2*i+1])
+		}
+	}
+	if p.Mean != 250*s || p.LastPart() != 1 {
+		t.Errorf("makespan %v, of which %v may be off: want 250 s, all", p.Mean, p.LastPart())
 	}
 }

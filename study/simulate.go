@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -236,20 +237,36 @@ func (s *Study) spread(run *results.Run, r int) {
 	run.Spread()
 }
 
-// corrected returns a prediction less what the calibration misses of the recorded jobs,
-// which it misses of the answer too. Jobs of the record itself then end when the recorded
-// ones did. Times of submission are not off, nor is what follows the last job.
+// corrected returns a prediction with each job times what the calibration misses of the
+// recorded one, which it misses of the answer too. Jobs of the record itself then end when
+// the recorded ones did. Times of submission are not off, except of jobs that wait for
+// others, nor is what follows the last job.
 func corrected(p model.Prediction, q *model.WhatIf) model.Prediction {
 	of := q.Misfits()
 	p.Jobs = slices.Clone(p.Jobs)
-	last, ended := time.Duration(0), time.Duration(0)
+	order := make([]*model.JobOutcome, len(p.Jobs))
 	for k := range p.Jobs {
-		j := &p.Jobs[k]
+		order[k] = &p.Jobs[k]
+	}
+	slices.SortStableFunc(order, func(a, b *model.JobOutcome) int { return cmp.Compare(a.Submit, b.Submit) })
+	simulated, moved := map[string]time.Duration{}, map[string]time.Duration{} // ends
+	end := func(ends map[string]time.Duration, of []string) (last time.Duration) {
+		for _, id := range of {
+			last = max(last, ends[id])
+		}
+		return last
+	}
+	last, ended := time.Duration(0), time.Duration(0)
+	for _, j := range order {
 		if !j.Finished() {
 			continue
 		}
+		took := workload.Seconds((j.Finish - j.Submit).Seconds() * of[j.ID])
+		simulated[j.ID] = j.Finish
 		last = max(last, j.Finish)
-		j.Finish = j.Submit + workload.Seconds((j.Finish-j.Submit).Seconds()*of[j.ID])
+		j.Submit += end(moved, j.After) - end(simulated, j.After)
+		j.Finish = j.Submit + took
+		moved[j.ID] = j.Finish
 		ended = max(ended, j.Finish)
 	}
 	p.Mean += ended - last

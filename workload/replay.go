@@ -120,12 +120,12 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		r.Jobs = append(r.Jobs, again)
 		r.Records = append(r.Records, j.record(again.ID, still, r.local))
 	}
-	if o.chain(h, r.Jobs) {
-		r.Assumed = append(r.Assumed, "jobs that waited for others are submitted as long after their ends as recorded")
-	}
 	var submitted []time.Duration
 	for i := range r.Jobs {
 		submitted = append(submitted, r.Jobs[i].Submit)
+	}
+	if o.chain(h, r.Jobs) {
+		r.Assumed = append(r.Assumed, "jobs that waited for others are submitted as long after their ends as recorded")
 	}
 	if note := atOnce(submitted); note != "" {
 		r.Notes = slices.Insert(r.Notes, 0, note)

@@ -54,7 +54,7 @@ speed with which their simulated tasks take as long as recorded, and the costs
 of each job's own code. --out is then a folder for the platform, a profile of
 each job and the scenario that runs the recorded jobs with them. The folder also
 has 18 other machines that explain the record about as well; run simulates each
-and states the range of its answers as a 90 % interval. They differ in all that
+and states the mean of the answers with a 90 % interval. They differ in all that
 the record does not tell: cores, disks, memory, network, Hadoop's costs. State
 what you know with --know KEY=VALUE (cores, disk.count, memory, nic_mb and every
 other key of the machine in the output), or in a platform FILE: what it does not

@@ -5,6 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/study"
 )
 
 // The attempts of a recorded case are compared with the record. One of them gives
@@ -33,5 +38,14 @@ func TestRunCase(t *testing.T) {
 		if !strings.Contains(out, c.want) || c.want == "" && strings.Contains(out, "recorded run") {
 			t.Errorf("%s: printed %s%s, want %q", name, out, errs, c.want)
 		}
+	}
+}
+
+// A run on a platform that the user states has no machines to differ by, however wide its
+// interval.
+func TestTooWideOnAStatedPlatform(t *testing.T) {
+	runs := []*results.Run{{Predictions: []model.Prediction{{Mean: time.Minute}}}}
+	if err := tooWide(&study.Study{}, runs); err != nil {
+		t.Error(err)
 	}
 }

@@ -160,7 +160,8 @@ func (a *app) machineOf(c *cobra.Command, history, result string, k *calibrating
 		slices.Sort(used)
 		slices.Sort(asked)
 		own := build()
-		same := m.Build.Version == own.Version && m.Build.Revision == own.Revision // another program finds another machine
+		same := m.Build.Version == own.Version && m.Build.Revision == own.Revision && // another program finds another machine
+			!strings.HasSuffix(own.Version, "+dirty") // Go's name for any sources that are not committed
 		if same && slices.Equal(used, asked) && study.InputsUnchanged(m.Inputs) == nil {
 			return scenario, nil
 		}

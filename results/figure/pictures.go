@@ -76,7 +76,7 @@ func (f *Figure) relabel(name string, l Labels) {
 	replace(&f.Title, "title")
 	replace(&f.Subtitle, "subtitle")
 	for i := range f.Legend {
-		replace(&f.Legend[i].Label, "legend")
+		replace(&f.Legend[i].Label, f.Legend[i].Label)
 	}
 	for _, p := range f.Panels {
 		y := "y"

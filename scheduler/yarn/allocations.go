@@ -186,13 +186,13 @@ func (s *fair) newQueue(r *reader, parent *fairQueue, path string, own map[strin
 	defaults := map[string]string{}
 	if parent != nil {
 		parent.children = append(parent.children, q)
-		q.limit = newAppLimit(parent.limit, math.MaxInt)
+		q.limit = newAppLimit(parent.limit, path, math.MaxInt)
 		q.minTimeout, q.fairTimeout, q.threshold = parent.minTimeout, parent.fairTimeout, parent.threshold
 		defaults["maxAMShare"] = s.file.Settings["queueMaxAMShareDefault"]
 		defaults["maxRunningApps"] = s.file.Settings["queueMaxAppsDefault"]
 		defaults["maxResources"] = s.file.Settings["queueMaxResourcesDefault"]
 	} else {
-		q.limit = newAppLimit(nil, math.MaxInt)
+		q.limit = newAppLimit(nil, path, math.MaxInt)
 		defaults["minSharePreemptionTimeout"] = s.file.Settings["defaultMinSharePreemptionTimeout"]
 		defaults["fairSharePreemptionTimeout"] = s.file.Settings["defaultFairSharePreemptionTimeout"]
 		defaults["fairSharePreemptionThreshold"] = s.file.Settings["defaultFairSharePreemptionThreshold"]

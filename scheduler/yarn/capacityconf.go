@@ -100,7 +100,7 @@ func (s *capacity) read(r *reader, parent *capacityQueue, name, path string) *ca
 	if parent != nil {
 		up = parent.limit
 	}
-	q.limit = newAppLimit(up, int(r.whole(key("max-parallel-apps"), r.whole(capacityPrefix+"max-parallel-apps", math.MaxInt32))))
+	q.limit = newAppLimit(up, path, int(r.whole(key("max-parallel-apps"), r.whole(capacityPrefix+"max-parallel-apps", math.MaxInt32))))
 	s.paths[path] = q
 	names := r.list(key("queues"))
 	if len(names) == 0 && parent != nil {

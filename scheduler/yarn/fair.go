@@ -234,6 +234,7 @@ func (s *fair) complete(c *Container, exit Exit, tell bool) {
 	asks := c.asks
 	if a.finish(s.listener, c, exit, tell) {
 		a.fair.spare(c)
+		delete(s.warnings.since, c)
 		a.fair.queue.each(func(q *fairQueue) { q.used = q.used.Minus(c.Size) })
 	}
 	s.vacate(c, false)

@@ -43,7 +43,7 @@ func (s *appLimits) refusal(a *App, key string) Refusal {
 	for l.up != nil && l.runnable < l.most {
 		l = l.up
 	}
-	return Refusal{fmt.Sprintf("%s above %s", key, a.Path), int64(l.runnable), int64(l.most), "applications"}
+	return Refusal{fmt.Sprintf("%s of queue %s", key, l.path), int64(l.runnable), int64(l.most), "applications"}
 }
 
 // room is what nodes have, unless one has changed since it was computed.
@@ -54,7 +54,7 @@ type room struct {
 }
 
 // refusal is what the nodes lack of a request, or why one that has room does not serve it
-// yet. near tells whether it serves it at its next heartbeat.
+// yet. near reports whether a node serves it at its next heartbeat.
 func (c *cluster) refusal(a *App, size Resource, cores bool, near func(*Node) bool) Refusal {
 	if r := &c.room; !r.known {
 		*r = room{known: true}
@@ -103,10 +103,10 @@ func (s *capacity) Refusal(a *App) Refusal {
 	case !a.runs:
 		return s.limits.refusal(a, "max-parallel-apps")
 	case !a.capacity.ordered && !s.within(size.Plus(l.amUsed), l.amLimit):
-		return exceeds(l.amUsed, l.amLimit, size, s.calc.cores, "limit of ApplicationMasters of queue %s", l.q.path)
+		return exceeds(l.amUsed, l.amLimit, size, s.calc.cores, "ApplicationMasters of queue %s", l.q.path)
 	case !a.capacity.ordered:
 		u := l.users.users[a.User]
-		return exceeds(u.amUsed, l.userAMLimit(u), size, s.calc.cores, "limit of ApplicationMasters of user %s in queue %s", a.User, l.q.path)
+		return exceeds(u.amUsed, l.userAMLimit(u), size, s.calc.cores, "ApplicationMasters of user %s in queue %s", a.User, l.q.path)
 	}
 	p, size := a.first()
 	for q := l.q; q.parent != nil; q = q.parent {
@@ -138,7 +138,11 @@ func (s *fair) Refusal(a *App) Refusal {
 	}
 	p, size := a.first()
 	for q := f.queue; q != nil; q = q.parent {
-		if most := q.most(); !q.used.Plus(size).Within(most) {
+		after := q.used
+		if s.release.Fair28 { // before, a queue passes its maximum by one container
+			after = after.Plus(size)
+		}
+		if most := q.most(); !after.Within(most) {
 			return exceeds(q.used, most, size, true, "maxResources of queue %s", q.path)
 		}
 	}

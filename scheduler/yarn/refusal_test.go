@@ -26,11 +26,11 @@ func TestCapacityRefusal(t *testing.T) {
 	want(t, "asked", a.Asked(), 93)
 	want(t, "maximum", d.s.Refusal(a), Refusal{"maximum of queue root.a (50 %)", 15 * 1024, 16 * 1024, "MB"})
 	second := d.submit("y", "a", "few", mib(2048, 1))
-	want(t, "masters", d.s.Refusal(second), Refusal{"limit of ApplicationMasters of queue root.a", 1024, 2048, "MB"})
+	want(t, "masters", d.s.Refusal(second), Refusal{"ApplicationMasters of queue root.a", 1024, 2048, "MB"})
 	third := d.submit("z", "b", "few", mib(1024, 1))
 	want(t, "of a user", d.s.Refusal(third), Refusal{"max-parallel-apps of user few", 1, 1, "applications"})
 	fourth := d.submit("z", "a", "v", mib(1024, 1))
-	want(t, "of queues", d.s.Refusal(fourth), Refusal{"max-parallel-apps above root.a", 2, 2, "applications"})
+	want(t, "of queues", d.s.Refusal(fourth), Refusal{"max-parallel-apps of queue root.a", 2, 2, "applications"})
 	b := d.start("v", "b", "w")
 	d.ask(b, 20, mib(1024, 1), 100)
 	fill()
@@ -43,7 +43,7 @@ func TestMastersOfAUser(t *testing.T) {
 	d.submit("x", "default", "u", mib(2048, 1))
 	d.submit("y", "default", "u", mib(2048, 1))
 	third := d.submit("z", "default", "u", mib(2048, 1))
-	want(t, "third", d.s.Refusal(third), Refusal{"limit of ApplicationMasters of user u in queue root.default", 4096, 4096, "MB"})
+	want(t, "third", d.s.Refusal(third), Refusal{"ApplicationMasters of user u in queue root.default", 4096, 4096, "MB"})
 }
 
 // Nodes refuse by what they lack: memory, cores if these count, or because they are
@@ -93,7 +93,7 @@ func TestFairRefusal(t *testing.T) {
 	d.beat(d.nodes[1])
 	want(t, "maximum", d.s.Refusal(a), Refusal{"maxResources of queue root.q", 3072, 3072, "MB"})
 	d.submit("b", "root.r", "u", mib(1024, 1))
-	want(t, "running", d.s.Refusal(d.submit("c", "root.r", "u", mib(1024, 1))), Refusal{"maxRunningApps above root.r", 1, 1, "applications"})
+	want(t, "running", d.s.Refusal(d.submit("c", "root.r", "u", mib(1024, 1))), Refusal{"maxRunningApps of queue root.r", 1, 1, "applications"})
 	s := d.submit("d", "root.s", "u", mib(1024, 1))
 	d.pass()
 	want(t, "masters", d.s.Refusal(s).What, "maxAMShare of queue root.s")
@@ -104,4 +104,17 @@ func TestFairRefusal(t *testing.T) {
 	want(t, "far from the data", d.s.Refusal(e), Refusal{What: "locality delay"})
 	d.ask(e, 10, mib(1024, 1), 2)
 	want(t, "anywhere", d.s.Refusal(e), Refusal{What: "heartbeats of nodes"})
+}
+
+// A queue of which one more container would pass the maximum is at its limit from 2.8 on,
+// and not before, when it is given the container.
+func TestFairRefusalByRelease(t *testing.T) {
+	for release, what := range map[string]string{"2.7.7": "heartbeats of nodes", "3.3.6": "maxResources of queue root.q"} {
+		d := fairDesk(t, 1, mib(8192, 8), Properties{"hadoop": release}, queues(queue("q", "maxResources", "2560 mb, 8 vcores", "maxAMShare", "1")))
+		a := d.start("a", "root.q", "u")
+		d.ask(a, 20, mib(2048, 1), 1)
+		want(t, release, d.s.Refusal(a).What, what)
+		d.beat(d.nodes[0])
+		want(t, release+": use", a.used.MemoryMiB, map[string]int64{"2.7.7": 3072, "3.3.6": 1024}[release])
+	}
 }

@@ -5,6 +5,7 @@ import "slices"
 // appLimit is a queue's limit of applications that run at once.
 type appLimit struct {
 	up       *appLimit
+	path     string // of the queue
 	below    []*appLimit // in the order of the queues
 	most     int
 	runnable int
@@ -12,8 +13,8 @@ type appLimit struct {
 }
 
 // newAppLimit makes the limit of a queue below another, or of root.
-func newAppLimit(up *appLimit, most int) *appLimit {
-	l := &appLimit{up: up, most: most}
+func newAppLimit(up *appLimit, path string, most int) *appLimit {
+	l := &appLimit{up: up, path: path, most: most}
 	if up != nil {
 		up.below = append(up.below, l)
 	}

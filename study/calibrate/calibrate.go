@@ -102,7 +102,7 @@ const (
 	members      = 24
 	passes       = 3  // of the smoother
 	steps        = 2  // of the walks
-	alternatives = 18 // with what was found a range of 90 %, if the truth is as likely as each of them
+	alternatives = 18 // machines that explain the record, beside what was found
 	foundRounds  = 9  // most, to fit the costs of what was found
 )
 

@@ -1,0 +1,30 @@
+package figure
+
+import (
+	"testing"
+
+	"gonum.org/v1/plot"
+)
+
+// A user's text replaces the one that it names, of one picture before that of all, and no
+// other: not each entry of a legend, nor the caption of one panel among several.
+func TestRelabel(t *testing.T) {
+	f := &Figure{
+		Title: "Two jobs", Subtitle: "fifo", Legend: []LegendEntry{{Label: "maps"}, {Label: "reduces"}},
+		Panels: []*Panel{{Plot: plot.New(), Heading: "map slots", Caption: "slots"}, {Plot: plot.New(), Heading: "reduce slots", Caption: "slots"}},
+	}
+	f.Panels[1].X.Label.Text = "time (s)"
+	f.relabel("slots", Labels{
+		"title": "All", "slots.title": "Own", "subtitle": "", "legend": "wrong", "maps": "map tasks",
+		"slots.x": "Time", "other.x": "wrong", "y": "wrong", "reduce slots": "slots of reduces",
+	})
+	for what, c := range map[string][2]string{
+		"title": {f.Title, "Own"}, "subtitle": {f.Subtitle, ""}, "named entry": {f.Legend[0].Label, "map tasks"}, "other entry": {f.Legend[1].Label, "reduces"},
+		"axis": {f.Panels[1].X.Label.Text, "Time"}, "no axis": {f.Panels[0].X.Label.Text, ""},
+		"caption": {f.Panels[0].Caption, "slots"}, "heading": {f.Panels[1].Heading, "slots of reduces"},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: got %q: want %q", what, c[0], c[1])
+		}
+	}
+}
