@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"model/input":             {},
 	"model/platform":          {"model", "model/fit", "model/input", "model/taskplan", "workload"},
 	"model/taskplan":          {"model/fit", "model/input", "workload"},
-	"model/vectortest":        {"internal/shareddata", "model"},
+	"model/vectortest":        {"internal/layers", "internal/shareddata", "model"},
 	"results":                 {"model", "model/fit", "results/figure", "results/points", "results/resultdir", "results/text", "workload"},
 	"results/figure":          {"results/resultdir", "results/text", "workload"},
 	"results/points":          {"model", "model/fit", "model/input", "results/figure", "results/resultdir", "results/spool", "results/text", "workload"},
