@@ -569,7 +569,17 @@ func CheckQueues(name string) (about string, warnings []string, err error) {
 // scheduler unless the settings say otherwise.
 func openQueues(name string, r Reading, settings []string) (*File, error) {
 	if !isQueues(name) {
-		return nil, fmt.Errorf("--workload: got %s: want capacity-scheduler.xml or fair-scheduler.xml", name)
+		data, _ := os.ReadFile(name)
+		got := "no queues of a cluster on YARN"
+		switch holds := func(text string) bool { return strings.Contains(string(data), text) }; {
+		case isQueues(r.Workload):
+			return nil, fmt.Errorf("%s: holds the jobs: want slotwave run %s --workload %s", name, r.Workload, name)
+		case holds("mapred.capacity-scheduler."):
+			got = "queues of Hadoop 1, which a scenario lists as [[scheduler.queue]]"
+		case holds("<configuration"):
+			got = "settings of a cluster, which are read where they lie beside its queues"
+		}
+		return nil, fmt.Errorf("%s: %s: want capacity-scheduler.xml or fair-scheduler.xml of YARN", name, got)
 	}
 	workload := r.Workload
 	r.Workload = ""
@@ -584,6 +594,6 @@ func openQueues(name string, r Reading, settings []string) (*File, error) {
 		}
 	}
 	return OpenReading(workload, r, append([]string{
-		"cluster.hadoop=" + usualYARN, "scheduler.file=" + strconv.Quote(file),
+		"cluster.hadoop=" + usualYARN, "scheduler.file=" + strconv.Quote(file) + FlagMark + " " + name,
 	}, settings...)...)
 }

@@ -45,7 +45,7 @@ func place(file string, set []string, line int) string {
 		return fmt.Sprintf("%s:%d: ", file, line)
 	case line < 0:
 		if _, flag, ok := strings.Cut(set[-line-1], FlagMark); ok {
-			return "--" + flag + ": "
+			return strings.TrimPrefix("--"+flag, "-- ") + ": "
 		}
 		return fmt.Sprintf("--set %s: ", set[-line-1])
 	}

@@ -40,7 +40,8 @@ func tomlOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// FlagMark stands in a setting before the flag that it comes from, if that is not --set.
+// FlagMark stands in a setting before the flag that it comes from, if that is not --set,
+// or, after a space, before the argument.
 const FlagMark = " # --"
 
 // textOf returns a JSON value as the text that Hadoop's configuration would

@@ -119,7 +119,7 @@ func (x *yarnTable) scheduler(c *model.Cluster) (model.Scheduler, *model.YARN) {
 	usual := cmp.Or(x.name, x.ofClass(c.Conf), "yarn-capacity")
 	name := x.oneOf("name", usual, names...)
 	if x.name != "" && name != x.name {
-		x.failf("name", "%q: the file holds the allocations of %s", name, x.name)
+		x.failf("name", "%q: want %q: %s holds its allocations", name, x.name, x.rulesOf)
 	}
 	x.y.Policy = yarnSchedulers[name]
 	x.y.Properties = x.files.values()
@@ -174,7 +174,14 @@ func (x *yarnTable) queuesOf(jobs []workload.Job) {
 		return
 	}
 	if x.has("file") {
-		x.failf("file", "%sroot.queues: missing: want the queues below root", capacityKey)
+		key := capacityKey + "root.queues"
+		known := slices.Sorted(maps.Keys(x.files))
+		if i := input.Nearest(key, known); i >= 0 {
+			p := x.files[known[i]]
+			x.failIn(p.file, p.line, "%s: want %s: the queues below root", known[i], key)
+			return
+		}
+		x.failf("file", "%s: missing: want the queues below root", key)
 		return
 	}
 	var names []string

@@ -84,6 +84,10 @@ func (x *xmlReader) root(want string) *element {
 			switch {
 			case err == io.EOF:
 				x.failAt(line, "no <%s> element", want)
+			case len(stack) > 0 && errors.As(err, &syntax) && strings.HasPrefix(syntax.Msg, "element <"+stack[len(stack)-1].name+"> closed by "):
+				open := stack[len(stack)-1]
+				_, closed, _ := strings.Cut(syntax.Msg, " closed by ")
+				x.failAt(syntax.Line, "%s: want </%s> first, for the <%s> of line %d", closed, open.name, open.name, open.line)
 			case errors.As(err, &syntax):
 				x.failAt(syntax.Line, "damaged XML: %s", syntax.Msg)
 			default:

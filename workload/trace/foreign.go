@@ -47,6 +47,9 @@ func foreign(head []byte) string {
 		return "bytes that are not text in UTF-8: want UTF-8; iconv -f latin1 -t utf-8 FILE converts a text in Latin-1"
 	}
 	line := strings.TrimSuffix(string(firstLine(text)), "\r")
+	if tableHead.MatchString(strings.ReplaceAll(line, ";", ",")) && !strings.Contains(line, ",") {
+		return `columns separated by ";": want commas or tabs`
+	}
 	if columns := strings.Split(line, ","); len(columns) > 1 && tableHead.MatchString(line) {
 		return "a table with the columns " + strings.Join(columns[:min(len(columns), 5)], ", ") + ": want those of attempts.csv or jobs.csv, which slotwave run writes"
 	}

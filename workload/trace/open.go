@@ -255,6 +255,11 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 	hasJobs := false
 	var runs []string
 	for _, f := range m.Outputs {
+		name := path.Join(filepath.ToSlash(folder), f.Name)
+		if _, err := o.stat(name); slices.Contains(resultTables, path.Base(name)) && errors.Is(err, fs.ErrNotExist) {
+			manifest := path.Join(filepath.ToSlash(folder), manifestName)
+			return result, false, fmt.Errorf("%s: missing, and %s lists it: want the whole folder, or slotwave run %s", name, manifestName, manifest)
+		}
 		if path.Base(f.Name) == jobsName {
 			hasJobs = true
 			runs = append(runs, path.Join(filepath.ToSlash(folder), path.Dir(f.Name)))
@@ -264,6 +269,13 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 		result.several = fmt.Errorf("%s: got %d runs: want one of them: %s", folder, len(runs), strings.Join(runs, ", "))
 	}
 	return result, hasJobs, nil
+}
+
+func (o ReadOptions) stat(name string) (fs.FileInfo, error) {
+	if o.FS != nil {
+		return fs.Stat(o.FS, name)
+	}
+	return os.Stat(filepath.FromSlash(name))
 }
 
 // json decodes a file of a folder, and reports whether it is there and one of JSON.
@@ -351,6 +363,10 @@ func detect(r *bufio.Reader) (string, error) {
 	}
 	if bytes.HasPrefix(head, []byte("Avro-Binary")) || bytes.HasPrefix(head, []byte("Obj\x01")) {
 		return "", errBinaryHistory
+	}
+	const magic = 257 // where a tar archive says what it is
+	if len(head) > magic && bytes.HasPrefix(head[magic:], []byte("ustar")) {
+		return "", ForeignError("a tar archive: want its folder; tar xzf FILE unpacks it")
 	}
 	if bytes.HasPrefix(head, []byte("PAR1")) {
 		return "", errParquet
