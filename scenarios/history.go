@@ -51,6 +51,11 @@ func (r *Reading) isHistory(name string, info fs.FileInfo) (bool, error) {
 	case r.Format != "":
 		return true, nil
 	}
+	if filepath.Base(name) == "jobs.csv" {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(name), "manifest.json")); err == nil {
+			return false, fmt.Errorf("%s: jobs without their tasks: want %s, the whole result", name, filepath.Dir(name))
+		}
+	}
 	format, err := trace.Detect(name)
 	var foreign trace.ForeignError
 	switch {

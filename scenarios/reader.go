@@ -545,6 +545,7 @@ var otherWords = map[string]string{
 	"mappers": "maps", "reducers": "reduces", "map_time": "map_ms", "reduce_time": "reduce_ms", "map_duration": "map_ms", "time": "map_ms",
 	"jobs": "job", "varies": "vary", "varied": "vary", "bandwidth": "nic_mb", "network": "nic_mb", "speed": "slowdown", "workers": "nodes", "hosts": "nodes", "trackers": "nodes", "machines": "nodes", "version": "hadoop", "release": "hadoop",
 	"start": "submit", "arrival": "submit", "submit_time": "submit", "depends": "after", "type": "name", "input_size": "input",
+	"deadline": "finish", "nodes": "count",
 	"block_size": `conf."dfs.block.size"`, "replication": `conf."dfs.replication"`, "slowstart": `conf."mapred.reduce.slowstart.completed.maps"`,
 }
 

@@ -15,7 +15,8 @@ type SizeFile struct {
 	Confidence float64 // least fraction of runs that meet all goals
 	MostNodes  int     // 0: as many as the tasks can use
 	Goals      []model.Goal
-	Types      []NodeType // at least one
+	Types      []NodeType     // at least one
+	Lines      map[string]int // of the keys of the study
 }
 
 // SizeReplications is the least number of runs of a size, unless the study says
@@ -57,6 +58,7 @@ func readSize(t *table) *SizeFile {
 	s := &SizeFile{
 		Confidence: t.fraction("confidence", 0.95, `"95 %" or 0.95`),
 		MostNodes:  t.integer("most_nodes", 0, 1, mostNodes),
+		Lines:      t.lines,
 	}
 	if s.Confidence > 0.999 {
 		t.failf("confidence", "got %v: want at most \"99.9 %%\", since no number of runs shows more", s.Confidence)

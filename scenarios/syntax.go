@@ -54,13 +54,14 @@ func cutLine(line string) string {
 }
 
 var (
-	pairForm  = regexp.MustCompile(`^([\w."'-]+)\s*=\s*(.*)$`)
-	colonForm = regexp.MustCompile(`^([\w."'-]+)\s*:\s*(\S.*)$`)
-	spaceForm = regexp.MustCompile(`^([\w."'-]+)\s+(\S+)$`)
-	wordForm  = regexp.MustCompile(`^[A-Za-z_][\w./: -]*$`)
-	unitForm  = regexp.MustCompile(`^[+-]?[\d.]+\s*[A-Za-z%]+$`)
-	zeroForm  = regexp.MustCompile(`^[+-]?0+(\d+)$`)
-	commaForm = regexp.MustCompile(`^\d{1,3}(,\d{3})+$`)
+	pairForm    = regexp.MustCompile(`^([\w."'-]+)\s*=\s*(.*)$`)
+	colonForm   = regexp.MustCompile(`^([\w."'-]+)\s*:\s*(\S.*)$`)
+	spaceForm   = regexp.MustCompile(`^([\w."'-]+)\s+(\S+)$`)
+	wordForm    = regexp.MustCompile(`^[A-Za-z_][\w./: -]*$`)
+	unitForm    = regexp.MustCompile(`^[+-]?[\d.]+\s*[A-Za-z%]+$`)
+	zeroForm    = regexp.MustCompile(`^[+-]?0+(\d+)$`)
+	decimalForm = regexp.MustCompile(`^-?\d+,\d+$`)
+	commaForm   = regexp.MustCompile(`^\d{1,3}(,\d{3})+$`)
 )
 
 // curly replaces the quotes of word processors.
@@ -114,6 +115,8 @@ func formOf(line string) string {
 		return fmt.Sprintf("a number, true or false, or a text in quotes: %q", value)
 	case commaForm.MatchString(value):
 		return "a number without commas: " + key + " = " + strings.ReplaceAll(value, ",", "")
+	case decimalForm.MatchString(value):
+		return "a point before the decimals: " + key + " = " + strings.Replace(value, ",", ".", 1)
 	case zeroForm.MatchString(value):
 		return "no 0 before a number: " + key + " = " + zeroForm.FindStringSubmatch(value)[1]
 	case unitForm.MatchString(value):

@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -175,10 +176,9 @@ func (x *yarnTable) queuesOf(jobs []workload.Job) {
 	}
 	if x.has("file") {
 		key := capacityKey + "root.queues"
-		known := slices.Sorted(maps.Keys(x.files))
-		if i := input.Nearest(key, known); i >= 0 {
-			p := x.files[known[i]]
-			x.failIn(p.file, p.line, "%s: want %s: the queues below root", known[i], key)
+		one := strings.TrimSuffix(key, "s")
+		if p, ok := x.files[one]; ok {
+			x.failIn(p.file, p.line, "%s: want %s: the queues below root", one, key)
 			return
 		}
 		x.failf("file", "%s: missing: want the queues below root", key)
@@ -287,16 +287,17 @@ func (x *yarnTable) check(q *model.WhatIf) {
 		}
 		return
 	}
+	for _, key := range slices.Sorted(maps.Keys(x.y.Properties)) {
+		if part, err := strconv.ParseFloat(x.y.Properties[key], 64); err == nil && part > 1 && strings.HasSuffix(key, "maximum-am-resource-percent") {
+			x.warn("%s%s: %v: Hadoop takes %v %%: want a part from 0 to 1, such as 0.1", x.files[key].at(), key, part, 100*part)
+		}
+	}
 	for _, key := range unread {
 		value := x.y.Properties[key]
 		if inert.MatchString(key) || value == "" || value == "false" && onSwitch.MatchString(key) {
 			continue
 		}
-		at := ""
-		if place := x.files[key]; place.file != "" {
-			at = fmt.Sprintf("%s:%d: ", place.file, place.line)
-		}
-		x.warn("%s%s has no effect: it is of no queue, or not simulated", at, key)
+		x.warn("%s%s has no effect: it is of no queue, or not simulated", x.files[key].at(), key)
 	}
 }
 

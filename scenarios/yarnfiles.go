@@ -31,6 +31,14 @@ type placed struct {
 // of the fair scheduler name it.
 type hadoopFiles map[string]placed
 
+// at is the place in front of a warning; empty: the value is of no file.
+func (p placed) at() string {
+	if p.file == "" {
+		return ""
+	}
+	return place(p.file, nil, p.line)
+}
+
 // values are the settings without their places.
 func (h hadoopFiles) values() map[string]string {
 	out := make(map[string]string, len(h))

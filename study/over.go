@@ -57,6 +57,9 @@ func (o *VariedKey) addRange(text string, ends []string) error {
 			return fmt.Errorf("--over %s: want FROM:TO:STEP, three numbers", text)
 		}
 	}
+	if v[2] > 0 && v[0] > v[1] {
+		return fmt.Errorf("--over %s: want FROM at most TO: %s=%s:%s:%s", text, o.Key, ends[1], ends[0], ends[2])
+	}
 	steps := math.Floor((v[1]-v[0])/v[2] + 1e-9)
 	if !(v[2] > 0 && steps >= 0 && steps < maxValues) {
 		return fmt.Errorf("--over %s: want a step above 0 that gives 1 to %d values", text, maxValues)

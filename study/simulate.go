@@ -85,6 +85,15 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 	if err != nil {
 		return nil, err
 	}
+	if s.Options.ForkAt != "" {
+		end := time.Duration(0)
+		for _, j := range runs[0].Predictions[0].Jobs {
+			end = max(end, j.Finish)
+		}
+		if changes := s.Scenario.Runs[len(runs)-1].Question.Changes; len(changes) > 0 && changes[0].At > end {
+			return nil, fmt.Errorf("--fork-at %s: want a time before the end of the run, %v", s.Options.ForkAt, end.Round(time.Second))
+		}
+	}
 	for r, run := range runs {
 		s.spread(run, r)
 		p := &run.Predictions[0]

@@ -46,6 +46,9 @@ State what was measured with --know, here or with slotwave size.`,
 
 func (a *app) measure(c *cobra.Command, args []string, grow string, known []string, k *asked) error {
 	name, set := args[0], slices.Clone(k.set)
+	if err := checkGrow(grow); err != nil {
+		return err
+	}
 	if grow != "" {
 		set = append(set, "workload.scale_bytes="+grow)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -67,6 +68,9 @@ of their own that is named after the settings.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if isManifest(args[0]) {
 				return a.repeatRun(c, args[0], k)
+			}
+			if info, err := os.Stat(page); page != "" && err == nil && info.IsDir() {
+				return fmt.Errorf("--report: got %s: a folder: want a file, such as %s", page, filepath.Join(page, "report.html"))
 			}
 			k.containers = !k.trace && page == "" && k.forkAt == ""
 			if err := a.simulate(args[0], k, failAbove); err != nil || page == "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,16 @@ import (
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/size"
 )
+
+// checkGrow refuses factors that are no numbers above 0.
+func checkGrow(factors string) error {
+	for _, text := range strings.Split(factors, ",") {
+		if x, err := strconv.ParseFloat(text, 64); factors != "" && (err != nil || !(x > 0)) {
+			return fmt.Errorf("--grow: got %q: want a factor above 0, such as 1.4 for 40 %% more", text)
+		}
+	}
+	return nil
+}
 
 func sizeCommand(a *app) *cobra.Command {
 	k := &sweeping{}
@@ -47,6 +58,9 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 {
 				k.Scenario = args[0]
+			}
+			if err := checkGrow(grow); err != nil {
+				return err
 			}
 			if grow != "" {
 				k.Over = append(k.Over, "workload.scale_bytes="+grow+",1") // the first makes the answer

@@ -20,7 +20,6 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
-	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -224,7 +223,13 @@ func (z *Search) openLine(l *line, settings []string) error {
 	q := &scenario.Runs[0].Question
 	for i := range z.Goals {
 		if err := answerable(&z.Goals[i], q); err != nil {
-			return fmt.Errorf("%s: goal[%d]: %w", z.StudyName, i, err)
+			path := fmt.Sprintf("goal[%d]", i)
+			key, _, _ := strings.Cut(err.Error(), ":")
+			place := z.StudyName
+			if line := cmp.Or(z.File.Size.Lines[path+"."+key], z.File.Size.Lines[path]); line > 0 {
+				place += fmt.Sprintf(":%d", line)
+			}
+			return fmt.Errorf("%s: %s: %w", place, path, err)
 		}
 	}
 	l.question = q
@@ -272,11 +277,10 @@ func aboutNone(g *model.Goal, q *model.WhatIf) error {
 		}
 		has := func(name string) bool { return workload.Matches(name, by.pattern) }
 		if all := slices.Sorted(maps.Keys(names)); by.pattern != "" && !slices.ContainsFunc(all, has) {
-			hint := input.DidYouMean(by.pattern, all)
-			if hint == "" && len(all) > 0 {
-				hint = "; there are " + strings.Join(all[:min(len(all), mostNames)], ", ")
+			if len(all) == 0 {
+				return fmt.Errorf("%s: got %q: no job has a %s", by.key, by.pattern, by.key)
 			}
-			return fmt.Errorf("%s: got %q: no job has this %s%s", by.key, by.pattern, cmp.Or(map[string]string{"job": "name"}[by.key], by.key), hint)
+			return fmt.Errorf("%s: got %q: want one of %s", by.key, by.pattern, strings.Join(all[:min(len(all), mostNames)], ", "))
 		}
 	}
 	return errors.New("no job has all of its names: want those of one job")
