@@ -317,7 +317,7 @@ func TestSizeMistakes(t *testing.T) {
 		"[[goal]]\n": "mysize.toml:2: goal[0]: want one of finish",
 		"[[goal]]\nfinish = \"1m\"\nresponse = \"1m\"\n":             "goal[0]: want one of finish",
 		"[[goal]]\nfinish = \"1m\"\npercentile = 90\n":               "mysize.toml:4: goal[0].percentile: has no effect without response",
-		"[[goal]]\nfinish = \"1m\"\npool = \"q\"\n":                  "goal[0]: pool: got \"q\": no job has this pool; there are p",
+		"[[goal]]\nfinish = \"1m\"\npool = \"q\"\n":                  "goal[0]: pool: got \"q\": want one of p",
 		"lowest = \"price_per_job\"\n" + goal:                        "mysize.toml:2: lowest: got \"price_per_job\" without a price",
 		goal + "[[node]]\nname = \"n\"\nslots = 3\n":                 "slots",
 		goal + "[[factor]]\nkey = \"cluster.nodes\"\nvalues = [1]\n": "got the factor cluster.nodes",

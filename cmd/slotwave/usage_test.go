@@ -92,7 +92,7 @@ func TestForeignFiles(t *testing.T) {
 		{[]string{"inspect", table}, "a table with the columns machine, price: want those of attempts.csv or jobs.csv"},
 		{[]string{"inspect", filepath.Join(folder, "pictures")}, "slots.png: a picture: want a history"},
 		{[]string{"run", filepath.Join(folder, "pictures")}, "slots.png: a picture: want a history"},
-		{[]string{"size", "two-jobs", goal}, `goal[0]: job: got "shrt": no job has this name (did you mean short?)`},
+		{[]string{"size", "two-jobs", goal}, `goal[0]: job: got "shrt": want one of long, short`},
 	} {
 		code, _, stderr := call("", c.args...)
 		if code != exitInput || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
