@@ -304,7 +304,7 @@ func (x *yarnTable) check(q *model.WhatIf) {
 // failJob reports what the ResourceManager refuses of a job, where the job, the cluster
 // or one of its files says it, or where the limit is set.
 func (x *yarnTable) failJob(e *policy.RefusedJob) {
-	table := x.ofJob(e.Job.ID).path
+	table := x.ofJob(e.Job).path
 	for _, key := range []string{table + "." + e.Key, table + ".conf." + e.Key, "conf." + e.Key} {
 		if line := x.lines[key]; line != 0 {
 			x.fail(line, "%s: %s", key, e.What)

@@ -33,7 +33,7 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", j.ID, err)
 		}
-		if err := fits(s, q, release.YARN, j); err != nil {
+		if err := fits(s, q, release.YARN, i); err != nil {
 			return nil, err
 		}
 		key := [2]string{j.Queue, j.User}
@@ -43,7 +43,7 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 		seen[key] = true
 		a := &App{ID: int32(i), Attempt: 1, Name: j.ID, User: j.User, Queue: cmp.Or(j.Queue, "default"), Size: size}
 		if err := s.AppAdded(a); err != nil {
-			return nil, &RefusedJob{Job: j, Key: "queue", What: err.Error()}
+			return nil, &RefusedJob{Job: j.ID, Key: "queue", What: err.Error()}
 		}
 		s.AttemptRemoved(a)
 		s.AppRemoved(a)
@@ -61,17 +61,18 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 
 // RefusedJob is the error of a job that the ResourceManager would not run.
 type RefusedJob struct {
-	Job   *workload.Job
+	Job   string // its ID
 	Key   string // of the job: queue or a property of Hadoop
 	Limit string // key that the value is beyond; empty: none
 	What  string
 }
 
-func (e *RefusedJob) Error() string { return "job " + e.Job.ID + ": " + e.Key + ": " + e.What }
+func (e *RefusedJob) Error() string { return "job " + e.Job + ": " + e.Key + ": " + e.What }
 
 // fits refuses a job whose containers no node or no limit allows: its ApplicationMaster
 // would end (RMContainerAllocator), or never start.
-func fits(s Scheduler, q *model.WhatIf, release *model.YARNRelease, j *workload.Job) error {
+func fits(s Scheduler, q *model.WhatIf, release *model.YARNRelease, job int) error {
+	j := &q.Jobs[job]
 	var largest Resource
 	for i := range q.Cluster.Nodes {
 		largest = largest.Max(q.Cluster.Nodes[i].Resource)
@@ -81,9 +82,9 @@ func fits(s Scheduler, q *model.WhatIf, release *model.YARNRelease, j *workload.
 		case asked <= most:
 			return nil
 		case most < node:
-			return &RefusedJob{j, key, limit, fmt.Sprintf("%d: want at most %d, %s", asked, most, limit)}
+			return &RefusedJob{j.ID, key, limit, fmt.Sprintf("%d: want at most %d, %s", asked, most, limit)}
 		}
-		return &RefusedJob{j, key, of, fmt.Sprintf("%d: want at most %d, the %s of the largest node", asked, most, of[len("cluster."):])}
+		return &RefusedJob{j.ID, key, of, fmt.Sprintf("%d: want at most %d, the %s of the largest node", asked, most, of[len("cluster."):])}
 	}
 	check := func(memory, vcores string, size Resource) error {
 		most := s.Largest()

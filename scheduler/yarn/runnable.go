@@ -5,7 +5,7 @@ import "slices"
 // appLimit is a queue's limit of applications that run at once.
 type appLimit struct {
 	up       *appLimit
-	path     string // of the queue
+	path     string      // of the queue
 	below    []*appLimit // in the order of the queues
 	most     int
 	runnable int
