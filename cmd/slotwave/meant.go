@@ -206,10 +206,15 @@ func meantFlag(c *cobra.Command, name string) string {
 	case i >= 0 && len(name) > 1:
 		return names[i]
 	case slices.Contains([]string{"scenario", "file", "config", "input", "path"}, name):
-		return strings.Join(append(strings.Fields(c.Use), "PATH")[1:2], "") + " without a flag"
+		if argument := argumentForm.FindStringSubmatch(c.Use); argument != nil { // the verb takes one
+			return argument[1] + " without a flag"
+		}
 	}
 	return ""
 }
+
+// argumentForm finds the first argument of a verb in its usage.
+var argumentForm = regexp.MustCompile(`^\S+ \[?([A-Z]+)`)
 
 // keyLike returns the setting of the scenario's key with a name; empty: there is none.
 func keyLike(name string) string {
