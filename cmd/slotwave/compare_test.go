@@ -226,7 +226,7 @@ func TestCompareOver(t *testing.T) {
 	}
 	for value, want := range map[string]string{
 		"reduces":                 "want KEY=FROM:TO:STEP",
-		"reduces=8:1:1":           "want a step above 0",
+		"reduces=8:1:1":           "want FROM at most TO: reduces=1:8:1",
 		"reduces=8:16:0":          "want a step above 0",
 		"reduces=1:100000:1":      "1 to 1000 values",
 		"reduces=a:b:c":           "three numbers",

@@ -115,7 +115,7 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 	for _, paths := range histories {
 		h, err := r.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
 		if err != nil {
-			return "", nil, err
+			return "", nil, errors.Join(err, damaged)
 		}
 		n.rest(h)
 		for _, p := range h.Problems {
