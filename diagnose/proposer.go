@@ -33,10 +33,10 @@ func (s *screened) score() float64 {
 }
 
 // propose lets each account that has its part of the time of all jobs propose the
-// keys that act on it; keys with an unusual value are tried in any case. Each key is tried with one seed at its default and in both
-// directions; the best changes are tested as those of rules are. A confirmed change
-// replaces that of a rule for the same key which gains less, and is a finding of its
-// own where no rule names the key.
+// keys that act on it; keys with an unusual value are tried in any case. Each key is
+// tried with one seed at its default and in both directions; the best changes are tested
+// as those of rules are. A confirmed change replaces that of a rule for the same key which
+// gains less, and is a finding of its own where no rule names the key.
 func (v *verifier) propose(d *Diagnosis) []Finding {
 	accounts := usesOf(d.Jobs)
 	var list []lever

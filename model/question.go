@@ -272,16 +272,21 @@ func (p *Prediction) LastPart() float64 {
 	if len(p.Jobs) == 0 || p.Mean <= 0 {
 		return 1
 	}
-	byEnd := func(a, b JobOutcome) int { return cmp.Compare(a.Finish, b.Finish) }
-	last := slices.MaxFunc(p.Jobs, byEnd)
-	for first := last; ; last.Submit = first.Submit {
-		before := slices.DeleteFunc(slices.Clone(p.Jobs), func(j JobOutcome) bool { return !slices.Contains(first.After, j.ID) })
-		if len(before) == 0 {
-			break
+	latest := func(of func(*JobOutcome) bool) (last *JobOutcome) {
+		for k := range p.Jobs {
+			if j := &p.Jobs[k]; of(j) && (last == nil || j.Finish > last.Finish) {
+				last = j
+			}
 		}
-		first = slices.MaxFunc(before, byEnd)
+		return last
 	}
-	return max(least, (last.Finish-last.Submit).Seconds()/p.Mean.Seconds())
+	last := latest(func(*JobOutcome) bool { return true })
+	first := last
+	for before := first; before != nil; {
+		first = before
+		before = latest(func(j *JobOutcome) bool { return slices.Contains(first.After, j.ID) })
+	}
+	return max(least, (last.Finish-first.Submit).Seconds()/p.Mean.Seconds())
 }
 
 // JobOutcome is the outcome of one job. Instants are from the start of the

@@ -15,7 +15,7 @@ import (
 // The values of a question are checked against these limits, so that a typing
 // error neither exhausts the memory nor overflows a time.
 const (
-	mostNodes = 200_000
+	mostNodes = workload.MostNodes
 	mostSlots = workload.MostSlots
 	allSlots  = 20_000_000 // in a cluster, and in all runs of a scenario
 	mostJobs  = 500_000

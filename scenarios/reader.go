@@ -524,15 +524,20 @@ func (t *table) done() {
 				line = t.line(name)
 				hadoops := func(p string) bool { return strings.HasPrefix(p, key+".") }
 				if i := input.Nearest(name, workload.Properties()); i >= 0 && slices.ContainsFunc(workload.Properties(), hadoops) {
-					path, meant = name, fmt.Sprintf(" (did you mean conf.%s?)", workload.Properties()[i])
+					path, meant = name, "conf."+workload.Properties()[i]
 				}
 			}
 			if t.path == "" {
-				t.mistyped = append(t.mistyped, strings.TrimSuffix(strings.TrimPrefix(meant, " (did you mean "), "?)"))
+				t.mistyped = append(t.mistyped, meant)
 			}
-			t.fail(line, unknownKey+"%s%s", path, meant)
-			if strings.HasPrefix(meant, " (") { // a key that is near
+			switch {
+			case meant != "":
+				t.fail(line, unknownKey+"%s (did you mean %s?)", path, meant)
 				t.misreads(key, "")
+			case t.path != "":
+				t.fail(line, unknownKey+"%s: want one of %s", path, strings.Join(slices.Compact(slices.Sorted(slices.Values(t.asked))), ", "))
+			default:
+				t.fail(line, unknownKey+"%s", path)
 			}
 		}
 	}
@@ -550,7 +555,7 @@ var otherWords = map[string]string{
 }
 
 // suggest returns the key with the most similar spelling: of this table or, if it has
-// none or is the whole file, of any table that is not in a list.
+// none or is the whole file, of any table that is not in a list; empty: none is near.
 func (t *table) suggest(key string) string {
 	other := otherWords[key]
 	for _, unit := range []string{"_s", "_sec", "_seconds", "_min"} { // times that are in ms
@@ -562,14 +567,14 @@ func (t *table) suggest(key string) string {
 		if t.path != "" && !strings.HasPrefix(other, "conf.") {
 			other = t.path + "." + other
 		}
-		return fmt.Sprintf(" (did you mean %s?)", other)
+		return other
 	}
 	var words, paths []string
 	for _, k := range t.asked {
 		words, paths = append(words, k), append(paths, join(t.path, k))
 	}
 	if i := input.Nearest(key, words); i >= 0 && t.path != "" {
-		return fmt.Sprintf(" (did you mean %s?)", paths[i])
+		return paths[i]
 	}
 	for _, path := range t.known {
 		if !strings.Contains(path, "[") {
@@ -577,10 +582,7 @@ func (t *table) suggest(key string) string {
 		}
 	}
 	if i := input.Nearest(key, words); i >= 0 {
-		return fmt.Sprintf(" (did you mean %s?)", paths[i])
-	}
-	if t.path != "" {
-		return fmt.Sprintf(": want one of %s", strings.Join(slices.Compact(slices.Sorted(slices.Values(t.asked))), ", "))
+		return paths[i]
 	}
 	return ""
 }

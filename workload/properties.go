@@ -42,8 +42,13 @@ const (
 
 var wanted = [...]string{"a text", "a whole number", "a number", "a number from 0 to 1", "true or false", "a size like 64m or 67108864"}
 
-// MostSlots is the largest number of slots of one kind on a node.
-const MostSlots = 100_000
+const (
+	// MostSlots is the largest number of slots of one kind on a node.
+	MostSlots = 100_000
+
+	// MostNodes is the largest number of nodes of a cluster.
+	MostNodes = 200_000
+)
 
 // largestNumber limits numbers without a limit of their own, so that their products with
 // times and slots stay in range.

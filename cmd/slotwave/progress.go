@@ -168,6 +168,10 @@ func speed(done, left int, took time.Duration) string {
 // else is shown. Small ones take no time.
 func (a *app) reads(c *cobra.Command, args []string) {
 	const small = 32 // MiB
+	is := func(name string) bool { f := c.Flags().Lookup(name); return f != nil && f.Value.String() == "true" }
+	if is("quiet") || is("json") {
+		return
+	}
 	size := int64(0)
 	for _, path := range args {
 		_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
@@ -179,8 +183,7 @@ func (a *app) reads(c *cobra.Command, args []string) {
 			return nil
 		})
 	}
-	is := func(name string) bool { f := c.Flags().Lookup(name); return f != nil && f.Value.String() == "true" }
-	if mib := int(size >> 20); mib >= small && !is("quiet") && !is("json") {
+	if mib := int(size >> 20); mib >= small {
 		a.reading.Store(a.progressOf("MiB read", mib, false, func() int { return int(workload.BytesRead.Load() >> 20) }))
 	}
 }

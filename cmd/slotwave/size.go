@@ -21,8 +21,11 @@ import (
 
 // checkGrow refuses factors that are no numbers above 0.
 func checkGrow(factors string) error {
+	if factors == "" {
+		return nil
+	}
 	for _, text := range strings.Split(factors, ",") {
-		if x, err := strconv.ParseFloat(text, 64); factors != "" && (err != nil || !(x > 0)) {
+		if x, err := strconv.ParseFloat(text, 64); err != nil || !(x > 0) {
 			return fmt.Errorf("--grow: got %q: want a factor above 0, such as 1.4 for 40 %% more", text)
 		}
 	}

@@ -26,6 +26,10 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 	for i := range q.Cluster.Nodes {
 		s.NodeAdded(&Node{Index: int32(i), Name: q.Cluster.Nodes[i].Name, Total: q.Cluster.Nodes[i].Resource})
 	}
+	var largest Resource
+	for i := range q.Cluster.Nodes {
+		largest = largest.Max(q.Cluster.Nodes[i].Resource)
+	}
 	seen := make(map[[2]string]bool)
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
@@ -33,7 +37,7 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", j.ID, err)
 		}
-		if err := fits(s, q, release.YARN, i); err != nil {
+		if err := fits(s, release.YARN, j, size, largest); err != nil {
 			return nil, err
 		}
 		key := [2]string{j.Queue, j.User}
@@ -69,14 +73,9 @@ type RefusedJob struct {
 
 func (e *RefusedJob) Error() string { return "job " + e.Job + ": " + e.Key + ": " + e.What }
 
-// fits refuses a job whose containers no node or no limit allows: its ApplicationMaster
-// would end (RMContainerAllocator), or never start.
-func fits(s Scheduler, q *model.WhatIf, release *model.YARNRelease, job int) error {
-	j := &q.Jobs[job]
-	var largest Resource
-	for i := range q.Cluster.Nodes {
-		largest = largest.Max(q.Cluster.Nodes[i].Resource)
-	}
+// fits refuses a job whose containers no node or no limit allows: its ApplicationMaster,
+// of a size, would end (RMContainerAllocator), or never start.
+func fits(s Scheduler, release *model.YARNRelease, j *workload.Job, master, largest Resource) error {
 	within := func(key, limit, of string, asked, most, node int64) error {
 		switch {
 		case asked <= most:
@@ -93,12 +92,10 @@ func fits(s Scheduler, q *model.WhatIf, release *model.YARNRelease, job int) err
 		}
 		return within(vcores, "yarn.scheduler.maximum-allocation-vcores", "cluster.vcores", size.VCores, most.VCores, largest.VCores)
 	}
-	size, err := model.AMSize(j.Conf)
-	if err == nil {
-		err = check("yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores", size)
-	}
+	err := check("yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores", master)
 	for kind, tasks := range []int{j.Maps.Count, j.Reduces.Count} {
 		if kind := workload.Kind(kind); err == nil && tasks > 0 && j.Containers == nil {
+			var size Resource
 			if size, err = release.TaskSize(j.Conf, kind); err == nil {
 				err = check("mapreduce."+kind.String()+".memory.mb", "mapreduce."+kind.String()+".cpu.vcores", size)
 			}

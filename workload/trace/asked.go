@@ -245,9 +245,8 @@ func (d *synthDraws) whole(s *sample, least int64) int64 {
 
 // add draws the jobs. The numbers are those of slotwave's generator, not of Java's.
 func (v *synthTrace) add(c *collector, line int) error {
-	const mostNodes = 200_000 // as in a scenario
-	if v.Nodes > mostNodes || v.Jobs > c.limits.Attempts {
-		c.problem(line, "num_nodes %d, num_jobs %d: want at most %d and %d", v.Nodes, v.Jobs, mostNodes, c.limits.Attempts)
+	if v.Nodes > workload.MostNodes || v.Jobs > c.limits.Attempts {
+		c.problem(line, "num_nodes %d, num_jobs %d: want at most %d and %d", v.Nodes, v.Jobs, workload.MostNodes, c.limits.Attempts)
 		return nil
 	}
 	for i := range v.Nodes {
