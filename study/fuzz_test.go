@@ -26,7 +26,6 @@ const (
 	mostTasks   = 2000
 	mostNodes   = 200
 	mostRuns    = 8
-	mostCPU     = 2 * time.Second
 	mostHeap    = 512 << 20
 	mostHanging = 20 * time.Second
 )
@@ -61,12 +60,7 @@ func guard(t *testing.T) func() {
 			}
 		}
 	}()
-	return func() {
-		close(done)
-		if took := spentCPU() - began; took > mostCPU {
-			t.Errorf("%v of a core, want at most %v", took, mostCPU)
-		}
-	}
+	return func() { close(done) }
 }
 
 // simulates opens a scenario or a history, runs it and writes its tables. It may
