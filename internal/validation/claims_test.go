@@ -124,11 +124,7 @@ func writeCases(t *testing.T, papers []reproduce.Paper, rows [][]string) {
 				}
 				for _, c := range e.Claim {
 					r := rows[slices.IndexFunc(rows, func(r []string) bool { return r[0] == papers[i].Name && r[1] == c.ID })]
-					verdict := r[8]
-					if r[9] != "" {
-						verdict += ": " + r[9]
-					}
-					table += fmt.Sprintf("| %s: %s | %s | %s | %s of %s | %s |\n", r[3], r[4], r[2], r[5], r[7], r[6], verdict)
+					table += fmt.Sprintf("| %s: %s | %s | %s | %s of %s | %s |\n", r[3], r[4], r[2], r[5], r[7], r[6], r[8])
 					found = true
 				}
 			}
