@@ -114,7 +114,7 @@ func writeCases(t *testing.T, papers []reproduce.Paper, rows [][]string) {
 	}
 	for _, file := range pages {
 		scenario := strings.TrimSuffix(filepath.Base(file), ".md")
-		table := "| the paper says | where | simulated | true at | verdict |\n|---|---|---|---|---|\n"
+		table := "| the paper says | simulated | true at |\n|---|---|---|\n"
 		found := false
 		for i := range papers {
 			for k := range papers[i].Experiment {
@@ -124,7 +124,7 @@ func writeCases(t *testing.T, papers []reproduce.Paper, rows [][]string) {
 				}
 				for _, c := range e.Claim {
 					r := rows[slices.IndexFunc(rows, func(r []string) bool { return r[0] == papers[i].Name && r[1] == c.ID })]
-					table += fmt.Sprintf("| %s: %s | %s | %s | %s of %s | %s |\n", r[3], r[4], r[2], r[5], r[7], r[6], r[8])
+					table += fmt.Sprintf("| %s: %s | %s | %s of %s: %s |\n", r[3], r[4], r[5], r[7], r[6], r[8])
 					found = true
 				}
 			}
