@@ -49,9 +49,6 @@ func (h *History) Anonymise(names *Names) *History {
 		out.Swim = append(out.Swim, j)
 	}
 	out.Topology.Listed = h.Topology.Listed
-	for _, d := range h.Devices {
-		out.AddDevice(d.At, names.of("host", d.Node), names.device(d.Device), d.Busy)
-	}
 	if out.Epoch != Unknown {
 		out.Epoch = defaultEpoch
 	}
@@ -66,16 +63,6 @@ func (h *History) Anonymise(names *Names) *History {
 	slices.SortFunc(out.Topology.Racks, func(a, b Rack) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
-
-// device keeps the names that slotwave gives to devices.
-func (n *Names) device(name string) string {
-	if knownDevice.MatchString(name) {
-		return name
-	}
-	return n.of("device", name)
-}
-
-var knownDevice = regexp.MustCompile(`^(cpu|disk|disk[0-9]{1,3}|network(-in|-out)?|memory|uplink|map-slots|reduce-slots)$`)
 
 // id numbers jobs in order.
 func (n *Names) id() string {

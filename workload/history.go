@@ -24,8 +24,7 @@ type History struct {
 	Site     Conf   // cluster configuration from *-site.xml files
 	Release  string // of Hadoop, as scenarios name it; empty: not known
 	Problems []Problem
-	Dropped  int             // number of problems beyond the limit on Problems
-	Devices  []deviceReading // of a simulated run, for viewers of traces
+	Dropped  int // number of problems beyond the limit on Problems
 	Inferred inferred
 }
 
@@ -33,19 +32,6 @@ type History struct {
 type inferred struct {
 	Release string                   // how the release is known; empty: it is stated
 	Beats   map[string]time.Duration // first heartbeats by machine; nil: not known
-}
-
-// deviceReading is how busy a device of a node was from an instant to its next one.
-type deviceReading struct {
-	At     time.Duration
-	Node   string
-	Device string
-	Busy   float64 // part of the time
-}
-
-// AddDevice says how busy a device of a node was from an instant on.
-func (h *History) AddDevice(at time.Duration, node, device string, busy float64) {
-	h.Devices = append(h.Devices, deviceReading{at, node, device, busy})
 }
 
 // Workflow is the place of a job in a plan of jobs, as Hive, Pig and Oozie tell Hadoop

@@ -56,7 +56,7 @@ func convertCommand(a *app) *cobra.Command {
 
 --out is a directory, or the main file if the format has one; .gz compresses it.
 Without --out, profile and statistics are printed. --set changes the workload.`,
-		Example: "  slotwave convert out/two-jobs --to chrome --out two-jobs.json.gz\n  slotwave convert trace.json --to toml --out my.toml --set workload.first=10",
+		Example: "  slotwave convert out/two-jobs --to jhist --out two-jobs-history\n  slotwave convert trace.json --to toml --out my.toml --set workload.first=10",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
@@ -126,18 +126,13 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 		return err
 	}
 	anonymise := k.reading.Anonymise
-	k.reading.Anonymise = false // after the devices and the shape
+	k.reading.Anonymise = false // after the shape
 	h, err := k.reading.Open(args...)
 	if err != nil {
 		return err
 	}
 	if err := a.losses(h.Problems, h.Dropped, k.strict, k.quiet); err != nil {
 		return err
-	}
-	if k.format == "chrome" && len(args) == 1 && len(k.set) == 0 {
-		if err := diagnosis.AddDevices(h, args[0]); err != nil {
-			return err
-		}
 	}
 	if err := h.Shape(&shape); err != nil {
 		return err
@@ -168,11 +163,8 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if _, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.out), written); err != nil {
 		return study.Internal(err)
 	}
-	switch {
-	case k.format == "toml":
+	if k.format == "toml" {
 		return a.next(&output{}, "run", k.path(main))
-	case k.format == "chrome":
-		return a.next(&output{}, "diagnose", args[0])
 	}
 	return a.next(&output{}, "inspect", k.out)
 }

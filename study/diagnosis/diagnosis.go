@@ -539,25 +539,6 @@ func (k *Options) question(recorded map[string]time.Duration, done *Diagnosis) (
 	return run, err
 }
 
-// AddDevices adds to a history how busy the devices were in the result from
-// which it was read. A path that is no result, or without devices, adds nothing.
-func AddDevices(h *workload.History, path string) error {
-	name := filepath.Join(path, results.ResourcesName)
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	rows, err := readResources(name)
-	for i := range rows {
-		if r := &rows[i]; r.Node != wholeCluster {
-			h.AddDevice(r.Time, r.Node, r.Device, r.Busy)
-		}
-	}
-	return err
-}
-
-// wholeCluster stands for all nodes in resources.csv.
-const wholeCluster = "*"
-
 // readResources reads resources.csv.
 func readResources(name string) ([]diagnose.Usage, error) {
 	f, err := os.Open(name)

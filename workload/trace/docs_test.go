@@ -235,13 +235,6 @@ func TestFormatsDocumented(t *testing.T) {
 		}
 	}
 	covers(t, "Job profiles", profileKeys, "[a-z]+(_[a-z]+)+")
-
-	var trace bytes.Buffer
-	if err := writeChromeTrace(&trace, h); err != nil {
-		t.Fatal(err)
-	}
-	chrome := slices.DeleteFunc(keys(t, trace.Bytes(), ""), func(k string) bool { return k == "traceEvents" || k == "displayTimeUnit" })
-	covers(t, "Chrome trace", chrome, "")
 }
 
 // TestTableColumnsRead: every documented column of a table changes what is

@@ -64,7 +64,7 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 		p.Profiles()
 		h.Common()
 		anonymous := h.Anonymise(&workload.Names{Seed: 1})
-		for _, write := range []func(io.Writer, *workload.History) error{writeAttempts, writeJobs, writeChromeTrace, writeRumen} {
+		for _, write := range []func(io.Writer, *workload.History) error{writeAttempts, writeJobs, writeRumen} {
 			if err := write(io.Discard, h); err != nil {
 				t.Error(err)
 			}

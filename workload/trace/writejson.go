@@ -72,10 +72,6 @@ func (w *jsonWriter) write(v any) {
 		w.token(jsontext.Int(v))
 	case float64:
 		w.token(jsontext.Float(v))
-	case jsontext.Value:
-		if w.err == nil {
-			w.err = w.enc.WriteValue(v)
-		}
 	default:
 		panic(fmt.Sprintf("trace: no value of JSON: %T", v))
 	}

@@ -3,15 +3,11 @@ package trace
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -81,106 +77,6 @@ func TestCellEscapes(t *testing.T) {
 		}
 		if got := readString(t, "jobs.csv", b.String()); got.Jobs[0].Name != name {
 			t.Errorf("%q came back as %q", name, got.Jobs[0].Name)
-		}
-	}
-}
-
-// TestChromeTrace checks what the viewer needs: slices of one track do not
-// overlap unless one lies within the other, and every track has a name.
-func TestChromeTrace(t *testing.T) {
-	_, attempts := simulated()
-	jobs, _ := simulated()
-	sim := NewHistory(jobs, attempts)
-	for _, h := range []*workload.History{mustOpen(t, shared(t, "gridmix-traces/trace_5m.json.gz")), mustOpen(t, shared(t, tableFiles[0])), sim} {
-		var b bytes.Buffer
-		if err := Gzip(&b, func(w io.Writer) error { return writeChromeTrace(w, h) }); err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "trace.json.gz")
-		writeFile(t, path, b.String())
-		var trace struct {
-			TraceEvents []struct {
-				Ph, Name, Cat string
-				Ts, Dur       json.Number
-				Pid, Tid      int
-				Args          map[string]any
-			}
-		}
-		dec := json.NewDecoder(strings.NewReader(gunzip(t, path)))
-		dec.UseNumber()
-		if err := dec.Decode(&trace); err != nil {
-			t.Fatal(err)
-		}
-		type slice struct {
-			from, to int64
-			name     string
-		}
-		named := map[string]bool{}
-		tracks := map[string][]slice{}
-		slices_, phases := 0, 0
-		nanos := func(n json.Number) int64 {
-			f, err := n.Float64()
-			if err != nil {
-				t.Fatal(err)
-			}
-			return int64(math.Round(f * 1000))
-		}
-		for _, e := range trace.TraceEvents {
-			track := fmt.Sprint(e.Pid, "/", e.Tid)
-			switch {
-			case e.Ph == "M" && e.Name == "thread_name":
-				named[track] = true
-			case e.Ph == "X":
-				from := nanos(e.Ts)
-				tracks[track] = append(tracks[track], slice{from, from + nanos(e.Dur), e.Name})
-				if e.Cat == "phase" {
-					phases++
-				} else {
-					slices_++
-				}
-			}
-		}
-		want := 0
-		for _, a := range h.Attempts() {
-			if a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish) {
-				want++
-			}
-		}
-		if slices_ != want || phases == 0 {
-			t.Errorf("%d slices and %d phases, want %d slices", slices_, phases, want)
-		}
-		for track, list := range tracks {
-			if !named[track] {
-				t.Errorf("track %s has no name", track)
-			}
-			slices.SortStableFunc(list, func(a, b slice) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
-			var open []slice
-			for _, s := range list {
-				for len(open) > 0 && open[len(open)-1].to <= s.from {
-					open = open[:len(open)-1]
-				}
-				if len(open) > 0 && s.to > open[len(open)-1].to {
-					t.Fatalf("track %s: %+v reaches out of %+v", track, s, open[len(open)-1])
-				}
-				open = append(open, s)
-			}
-		}
-	}
-}
-
-// TestDealSlots: three attempts that overlap need three tracks, the fourth
-// takes the first that is free; recorded slots are kept where they can be.
-func TestDealSlots(t *testing.T) {
-	row := func(slot, start, finish int) *chromeRow {
-		return &chromeRow{HistoryAttempt: &workload.HistoryAttempt{Attempt: workload.Attempt{Slot: slot, Start: time.Duration(start), Finish: time.Duration(finish)}}}
-	}
-	rows := []*chromeRow{row(workload.Unknown, 0, 10), row(workload.Unknown, 1, 5), row(1, 2, 9), row(workload.Unknown, 5, 7), row(4, 6, 8)}
-	if width := dealSlots(rows); width != 5 {
-		t.Errorf("%d tracks, want 5", width)
-	}
-	for i, want := range []int{0, 1, 2, 1, 4} {
-		if rows[i].track != want {
-			t.Errorf("attempt %d on track %d, want %d", i, rows[i].track, want)
 		}
 	}
 }
