@@ -41,9 +41,8 @@ func (m *Machine) MapTimes(p *taskplan.Planner, f taskplan.MapFlow, plan *taskpl
 		return plan.Alone(p.Cost)
 	}
 	times := plan.PhaseTimes(p.Cost)
-	counts := TaskCounts{Counters: &plan.Counters, Partitions: p.Reduces}
 	add := func(to workload.Phase, phase string, bytes float64) {
-		times[to] += m.fittedTime(phase, bytes, &counts)
+		times[to] += m.fittedTime(phase, bytes)
 	}
 	add(workload.PhaseRead, "read", f.InStored)
 	if p.Reduces == 0 {
@@ -61,18 +60,12 @@ func (m *Machine) MapTimes(p *taskplan.Planner, f taskplan.MapFlow, plan *taskpl
 func (m *Machine) ReduceTimes(p *taskplan.Planner, plan *taskplan.ReducePlan) [workload.NumPhases]time.Duration {
 	times := plan.PhaseTimes(p.Cost)
 	if m.Fitted != nil {
-		counts := TaskCounts{Counters: &plan.Counters, Reduce: true, Fetches: plan.InMemFetches + plan.OnDiskFetches, Merges: plan.InMemMerges}
-		times[workload.PhaseShuffle] += m.fittedTime("shuffle", float64(plan.InBytes), &counts)
-		times[workload.PhaseWrite] += m.fittedTime("write", float64(plan.OutBytes), &counts)
+		times[workload.PhaseShuffle] += m.fittedTime("shuffle", float64(plan.InBytes))
+		times[workload.PhaseWrite] += m.fittedTime("write", float64(plan.OutBytes))
 	}
 	return times
 }
 
-func (m *Machine) fittedTime(phase string, bytes float64, n *TaskCounts) time.Duration {
-	if f, ok := m.Fitted.(FittedWork); ok {
-		if ms, known := f.Work(phase, n); known {
-			return workload.Seconds(ms / 1000)
-		}
-	}
+func (m *Machine) fittedTime(phase string, bytes float64) time.Duration {
 	return workload.Seconds(m.Fitted.Phase(phase, bytes/mib) / 1000)
 }

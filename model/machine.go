@@ -9,7 +9,6 @@ import (
 
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/model/taskplan"
-	"github.com/slotwave/slotwave/workload"
 )
 
 // Machine is one type of node: its hardware, and the costs of Hadoop on it.
@@ -274,20 +273,4 @@ type Fitted interface {
 	// Phase returns the time of read, collect, spill, merge, shuffle or write for
 	// the given MiB, ms.
 	Phase(phase string, mb float64) float64
-}
-
-// TaskCounts is the work of a task on which its fitted phases may depend.
-type TaskCounts struct {
-	*workload.Counters
-	Reduce     bool
-	Partitions int // of a map's output
-	Fetches    int // of a reduce
-	Merges     int // of a reduce, from memory
-}
-
-// FittedWork is a Fitted that may know the time of a phase from the work of the task.
-type FittedWork interface {
-	Fitted
-	// Work returns the time of a phase, ms, or false if it knows the bytes only.
-	Work(phase string, n *TaskCounts) (ms float64, fitted bool)
 }

@@ -35,11 +35,6 @@ phase,row,data_mb,duration_ms. A robust line is fitted to each phase. A phase in
 of the shuffle that the configuration implies, and tests whether the rows show
 it.
 
---tasks names tables of measured tasks with their counters. Each phase is then
-also fitted with terms for records and spills, and both fits are tested on runs
-that were left out. The model has the terms beside the lines, and run, predict
-and compare use them.
-
 --json prints the platform model for models.platform_model. --out writes the
 model with a table and plots of the fit.
 
@@ -63,7 +58,6 @@ more than 10 % of the time of all rows.`,
 	f.BoolVar(&o.Segment.Continuous, "continuous", false, "make the two lines meet")
 	f.Float64Var(&o.Segment.Margin, "margin", fit.DefaultMargin, "decrease of the `BIC` that a second line needs")
 	f.IntVar(&o.Segment.MinPoints, "min-rows", 3, "least `NUMBER` of rows on each side of a break")
-	f.StringSliceVar(&k.Tasks, "tasks", nil, "`FILES` with one measured task per row")
 	f.StringVar(&k.Heap, "heap", "", "test the shuffle for the break that this -Xmx implies")
 	return c
 }
@@ -100,7 +94,7 @@ func (a *app) fit(c *cobra.Command, name string, k *fitting) error {
 		a.warn(result.Doubts())
 	}
 	if k.out != "" {
-		read := append([]string{name}, k.Tasks...)
+		read := []string{name}
 		inputs, err := study.FileSums(read)
 		if err != nil {
 			return err
@@ -110,7 +104,7 @@ func (a *app) fit(c *cobra.Command, name string, k *fitting) error {
 			return err
 		}
 		defer d.Abort()
-		m := resultdir.Manifest{Arguments: repeating(c, []string{name}), Scenario: text.Slug(result.Title), Inputs: inputs}
+		m := resultdir.Manifest{Arguments: repeating(c, read), Scenario: text.Slug(result.Title), Inputs: inputs}
 		if err := a.end(d, m, result.Write); err != nil {
 			return err
 		}

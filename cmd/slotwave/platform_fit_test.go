@@ -101,38 +101,3 @@ func BenchmarkFit100k(b *testing.B) {
 		}
 	}
 }
-
-// Phases that depend on records as well are shown beside the lines.
-func TestFitTasks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fits once for each run left out")
-	}
-	r := rand.New(rand.NewPCG(5, 6))
-	var b strings.Builder
-	b.WriteString("type,point,task,map_in_bytes,map_in_recs,map_out_bytes,map_out_recs,spills,spilled_recs,file_bytes_written," +
-		"shuffle_bytes,red_in_recs,red_out_recs,inmem_merges,hdfs_bytes_written,read_ms,collect_ms,spill_ms,combine_ms,merge_ms,shuffle_ms,write_ms\n")
-	for i := range 80 {
-		mb, records := float64(1+r.IntN(64)), float64(1+r.IntN(1000))*1e3
-		about := func(ms float64) float64 { return ms * (1 + 0.03*r.NormFloat64()) }
-		fmt.Fprintf(&b, "map,p%d,%d,%.0f,%.0f,%.0f,%.0f,1,%.0f,%.0f,,,,,,%.1f,%.1f,%.1f,0,2,,\n", i%8, i/8, mb*(1<<20), records, mb*(1<<20), records, records, mb*(1<<20),
-			about(50+8*mb), about(10+records/2e3), about(20+3*mb+records/500))
-		fmt.Fprintf(&b, "reduce,p%d,%d,,,,,,,,%.0f,%.0f,%.0f,0,%.0f,,,,,,%.1f,%.1f\n", i%8, i/8, mb*(1<<20), records, records, mb*(1<<20),
-			about(60+5*mb+records/1e3), about(30+6*mb))
-	}
-	out := filepath.Join(t.TempDir(), "out")
-	code, text, errs := call("", "platform", "fit", write(t, "profile.csv", brokenProfile(600)), "--tasks", write(t, "tasks.csv", b.String()), "--out", out)
-	if code != exitDone || !strings.Contains(text, "on runs left out") {
-		t.Fatalf("exit %d: %s\n%s", code, errs, text)
-	}
-	for _, line := range strings.Split(text, "\n") {
-		if strings.HasPrefix(line, "collect") && strings.Contains(line, "records") && !strings.Contains(line, "100.0 %") {
-			t.Errorf("the terms of collect miss rows: %s", line)
-		}
-	}
-	if code, _, errs := call("", "run", filepath.Join(out, "manifest.json")); code != exitDone {
-		t.Errorf("rerun: exit %d: %s", code, errs)
-	}
-	if code, _, errs := call("", "platform", "fit", write(t, "profile.csv", brokenProfile(600)), "--tasks", write(t, "tasks.csv", "type,app\n")); code != exitInput || !strings.Contains(errs, "tasks.csv: line 1") {
-		t.Errorf("without columns: exit %d: %s", code, errs)
-	}
-}

@@ -66,14 +66,10 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		return "study, " + about, []string{"sweep", name}, err
 	}
 	if text, ok := platformModel(name); ok {
-		p, err := platform.ReadModel(text)
-		if err != nil {
+		if _, err := platform.ReadModel(text); err != nil {
 			return "", nil, fmt.Errorf("%s: %w", name, err)
 		}
 		about := "fitted platform, " + workload.Counted(len(platform.Phases), "phase", "phases")
-		if n := len(p.Terms); n > 0 {
-			about += fmt.Sprintf(", %d with terms of records and spills", n)
-		}
 		return about, []string{"run", "two-jobs", "--fidelity", "phase", "--set", "cluster.platform=" + name}, nil
 	}
 	switch {

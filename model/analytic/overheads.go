@@ -35,9 +35,7 @@ func (g *capacity) protocol(q *model.WhatIf, j *workload.Job, w WaveJob, spread 
 		Before: firstMap(beat, trackers, c),
 		Launch: c.Launch.Seconds(), Map: w.Map[0], MapSpread: spread.maps, ReduceSpread: spread.reduces, Cleanup: c.Cleanup.Seconds(), Commit: c.Commit.Seconds(),
 		Heartbeat: beat, Sleep: r.FetchSleep.Seconds(), Polls: childPoll,
-		Reduce: func(float64) StagedReduce {
-			return StagedReduce{Copies: w.Shuffle, Sort: w.Sort, Rest: w.Reduce, Commit: c.Commit.Seconds()}
-		},
+		Reduce: StagedReduce{Copies: w.Shuffle, Sort: w.Sort, Rest: w.Reduce, Commit: c.Commit.Seconds()},
 	}
 	with, err := staged.Times()
 	if err != nil {

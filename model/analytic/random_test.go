@@ -231,9 +231,6 @@ func (r draws) knowledge(t testing.TB, out *bytes.Buffer) Inputs {
 	run, err := RecordRun(attempts, 0, r.seconds(60, 120))
 	fmt.Fprintf(out, "run %+v %v\n", run, err)
 	p := fittedPlatform()
-	if r.one(2) {
-		p.Terms = r.terms(t)
-	}
 	var text bytes.Buffer
 	if err := platform.WriteModel(&text, p); err != nil {
 		t.Fatal(err)
@@ -248,28 +245,6 @@ func (r draws) knowledge(t testing.TB, out *bytes.Buffer) Inputs {
 		k.Files[herodotouFile] = File{"s.json", text.Bytes()}
 	}
 	return k
-}
-
-// terms are fitted to rows that follow some of them.
-func (r draws) terms(t testing.TB) map[string]platform.WorkModel {
-	terms := map[string]platform.WorkModel{}
-	for _, phase := range platform.Phases {
-		var rows []platform.WorkRow
-		for i := range 40 {
-			v := func() float64 { return float64(1 + r.IntN(50)) }
-			w := platform.Work{
-				InMB: v(), OutMB: v(), OutRecords: v() / 20, Spills: float64(1 + i%3), SpillMB: v(), SpillRecords: v() / 20, Compares: v(),
-				ShuffleMB: v(), ShuffleRecords: v() / 20, Fetches: v(), WriteMB: v(), WriteRecords: v() / 20,
-			}
-			rows = append(rows, platform.WorkRow{Work: w, MS: 30 + 2*w.MB(phase) + 100*w.OutRecords + float64(r.IntN(5)), Group: fmt.Sprint(i % 5)})
-		}
-		m, err := platform.FitWork(phase, rows, platform.Mean)
-		if err != nil {
-			t.Fatal(err)
-		}
-		terms[phase] = m
-	}
-	return terms
 }
 
 // parts lists those parts of a question that a cause can change.

@@ -21,13 +21,12 @@ type StagedJob struct {
 	Map, MapSpread          float64 // body: mean and standard deviation
 	Cleanup                 float64 // body of the job clean-up task
 	Commit                  float64 // of a map of a job without reduces
-	Reduce                  func(duringMaps float64) StagedReduce
+	Reduce                  StagedReduce
 	ReduceSpread            float64 // standard deviation of a reduce
 	Heartbeat, Sleep, Polls float64 // intervals: of heartbeats, of the loop that fetches outputs, of a child's polls
 }
 
-// StagedReduce is the time of a reduce, seconds, if the given share of its copying
-// happens during maps.
+// StagedReduce is the time of a reduce, seconds.
 type StagedReduce struct {
 	Copies float64 // of all outputs
 	Sort   float64 // from the end of the copies to the reduce function
@@ -35,12 +34,8 @@ type StagedReduce struct {
 	Commit float64
 }
 
-// StagedTimes are instants after the submission of a job, seconds. DuringMaps is the
-// share of the copies that happens during maps.
-type StagedTimes struct {
-	LastMap, LastReduce, End float64
-	DuringMaps               float64
-}
+// StagedTimes are instants after the submission of a job, seconds.
+type StagedTimes struct{ LastMap, LastReduce, End float64 }
 
 // Times returns the mean over the distributions of launch and map times.
 func (j *StagedJob) Times() (StagedTimes, error) {
@@ -75,7 +70,6 @@ func (j *StagedJob) Times() (StagedTimes, error) {
 			sum.LastMap += t.LastMap / n
 			sum.LastReduce += t.LastReduce / n
 			sum.End += t.End / n
-			sum.DuringMaps += t.DuringMaps / n
 		}
 	}
 	return sum, nil
@@ -106,7 +100,6 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 		return StagedTimes{LastMap: last, LastReduce: last, End: j.Before + nextBeat(reported+launch+j.Cleanup, 0, h)}
 	}
 	first := math.Ceil(math.Max(1, math.Ceil(j.Slowstart*float64(j.Maps))) / float64(j.MapSlots)) // wave after which reduces start
-	busy := math.Min(1, (launch+body)/cycle)
 
 	var t StagedTimes
 	perTracker := max(1, j.ReduceSlots/j.Trackers)
@@ -124,18 +117,14 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 		known := func(reported float64) float64 { return nextBeat(nextBeat(reported, fetcher, h)+1e-6, begin, j.Polls) }
 		// Fetch rounds; the first one is before anything can be known.
 		look := func(known float64) float64 { return nextBeat(known, begin+j.Sleep, j.Sleep) }
-		early, late := 0.0, 0.0
+		late := 0.0
 		for w := 1.0; w <= waves; w++ {
 			part := math.Min(float64(j.MapSlots), float64(j.Maps)-(w-1)*float64(j.MapSlots)) / float64(j.Maps)
-			at := look(known(w * cycle))
-			if at < lastEnd {
-				early += part * busy
-			}
-			if at == look(known(reported)) {
+			if look(known(w*cycle)) == look(known(reported)) {
 				late += part
 			}
 		}
-		r := j.Reduce(early)
+		r := j.Reduce
 		at := look(known(reported))
 		// The reduce waits for the thread that polls for events.
 		copied := nextBeat(at+late*r.Copies, begin, j.Polls)
@@ -145,7 +134,6 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 		free[slot] = done
 		last = math.Max(last, nextBeat(done, permitted+h, h))
 		t.LastReduce = math.Max(t.LastReduce, done)
-		t.DuringMaps += early / float64(j.Reduces)
 	}
 	// The job waits for the slot whose reduces take longest together.
 	late := j.ReduceSpread * math.Sqrt(math.Ceil(float64(j.Reduces)/float64(len(free)))) * longestOf(len(free))

@@ -3,12 +3,9 @@ package analytic
 import (
 	"fmt"
 	"math"
-	"slices"
-	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -61,16 +58,6 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		return model.Prediction{}, model.NotApplicable("%s: %v", j.ID, err)
 	}
 	shuffle, phases := z.platform.Shuffle.At(t.ShuffleMB)/1000, z.phases(job, t)
-	if z.platform.Terms != nil && z.small == nil && j.Program != "" {
-		byTerms, err := z.byTerms(&q, j, &job)
-		if err != nil {
-			return model.Prediction{}, err
-		}
-		shuffle, phases = byTerms.shuffle, byTerms.phases
-		t.ReduceMax *= byTerms.reduceMS / math.Max(1, t.ReduceAvg)
-		t.MapAvg, t.MapMax, t.ReduceAvg = byTerms.mapMS, byTerms.longestMS, byTerms.reduceMS
-		job.bound(&t, g.maps, max(1, g.reduces))
-	}
 	wave, err := g.onSlots(j, WaveJob{
 		Maps: job.Maps, Reduces: job.Reduces, Map: []float64{t.MapAvg / 1000}, Shuffle: shuffle, Reduce: t.ReduceAvg/1000 - shuffle,
 	})
@@ -92,66 +79,6 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		math.Min(mean, float64(t.Low/1000)+extra.end), mean, math.Max(mean, float64(t.Up/1000)+extra.end),
 	})
 	return g.prediction("zhang", o, phases), nil
-}
-
-// termTimes are the times of the tasks of a job by the terms of a platform.
-type termTimes struct {
-	mapMS, longestMS float64 // of the average and of the largest map
-	reduceMS         float64
-	shuffle          float64 // of a reduce, with its sort, seconds
-	phases           []model.PhaseTime
-}
-
-// byTerms plans the tasks of the job, and takes their phases by the work of the plans
-// where terms are fitted.
-func (z zhangPredictor) byTerms(q *model.WhatIf, j *workload.Job, job *ZhangJob) (termTimes, error) {
-	var t termTimes
-	program, own, err := programOf(q, j)
-	if err != nil {
-		return t, err
-	}
-	conf, err := taskplan.ReadConf(j.Conf)
-	if err != nil {
-		return t, fmt.Errorf("%s: %w", j.ID, err)
-	}
-	machine := model.FittedMachine(own.Name, z.platform)
-	machine.Speed = own.Speed
-	p, err := machine.Planner(program, conf, j.Reduces.Count)
-	if err != nil {
-		return t, model.NotApplicable("%s: %v", j.ID, err)
-	}
-	var output taskplan.Segment
-	for _, of := range []struct {
-		mb float64
-		ms *float64
-	}{{job.BlockMBMax, &t.longestMS}, {job.BlockMBAvg, &t.mapMS}} {
-		flow := p.MapFlow(of.mb * mib)
-		plan, err := p.Map(flow)
-		if err != nil {
-			return t, fmt.Errorf("%s: %w", j.ID, err)
-		}
-		output, t.phases = plan.Output, nil
-		*of.ms = job.OverheadMS + t.add(workload.Map, machine.MapTimes(p, flow, &plan))
-	}
-	if j.Reduces.Count > 0 {
-		outputs := slices.Repeat([]taskplan.Segment{output.Part(1 / float64(j.Reduces.Count))}, j.Maps.Count)
-		plan := p.Reduce(outputs)
-		times := machine.ReduceTimes(p, &plan)
-		t.shuffle = (times[workload.PhaseShuffle] + times[workload.PhaseMerge]).Seconds()
-		t.reduceMS = job.OverheadMS + job.ReduceWaitMS + t.add(workload.Reduce, times)
-	}
-	return t, nil
-}
-
-// add adds the phases of a task and returns their sum, ms.
-func (t *termTimes) add(k workload.Kind, times [workload.NumPhases]time.Duration) (ms float64) {
-	for phase, d := range times {
-		if d > 0 {
-			t.phases = append(t.phases, phaseTime(k, workload.Phase(phase), d.Seconds()))
-			ms += 1000 * d.Seconds()
-		}
-	}
-	return ms
 }
 
 // fittedOn returns the fitted platform of the nodes, or nil.

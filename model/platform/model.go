@@ -9,10 +9,6 @@ import (
 // Model is the fitted platform model, in the order of Phases.
 type Model struct {
 	Read, Collect, Spill, Merge, Shuffle, Write PhaseModel
-
-	// Terms are the times of phases by the work of tasks, where they are fitted. They
-	// replace the lines where the work is known.
-	Terms map[string]WorkModel
 }
 
 // Phase implements model.Fitted.

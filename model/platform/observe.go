@@ -8,6 +8,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
+const mib = 1 << 20
+
 // SortPhase is the sort of a reduce after its last fetch. The platform model
 // counts it as shuffle; on its own it separates merging from the network.
 const SortPhase = "sort"

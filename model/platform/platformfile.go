@@ -3,9 +3,7 @@ package platform
 import (
 	"encoding/json"
 	"io"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
@@ -40,37 +38,19 @@ func (l *Lines) Model(c *input.Check) Model {
 	}
 }
 
-// modelFile is a fitted platform as JSON, with the terms of phases if they are fitted.
-type modelFile struct {
-	Lines
-	Terms map[string]termsFile `json:"terms,omitzero"`
-}
-
 // ReadModel reads a fitted platform as WriteModel writes it.
 func ReadModel(text []byte) (Model, error) {
-	var f modelFile
-	if err := input.Decode(text, &f); err != nil {
+	var l Lines
+	if err := input.Decode(text, &l); err != nil {
 		return Model{}, err
 	}
 	var c input.Check
-	p := f.Model(&c)
-	for _, phase := range slices.Sorted(maps.Keys(f.Terms)) {
-		if !slices.Contains(Phases[:], phase) {
-			c.Fail("terms", "unknown phase %q%s", phase, input.Suggest(phase, Phases[:]))
-			continue
-		}
-		if p.Terms == nil {
-			p.Terms = map[string]WorkModel{}
-		}
-		terms := f.Terms[phase]
-		p.Terms[phase] = terms.model(&c, phase)
-	}
+	p := l.Model(&c)
 	return p, c.Err()
 }
 
 // WriteModel writes a platform as JSON: each phase as [A, B] in ms and ms/MB,
-// or [A, B, tau, A2, B2], and the terms of phases in ms for a MB or a million
-// records.
+// or [A, B, tau, A2, B2].
 func WriteModel(w io.Writer, p Model) error {
 	lines := func(m PhaseModel) []float64 {
 		if math.IsInf(m.Tau, 1) {
@@ -80,16 +60,7 @@ func WriteModel(w io.Writer, p Model) error {
 	}
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
-	f := modelFile{Lines: Lines{
+	return out.Encode(Lines{
 		lines(p.Read), lines(p.Collect), lines(p.Spill), lines(p.Merge), lines(p.Shuffle), lines(p.Write),
-	}}
-	for _, phase := range Phases {
-		if m, ok := p.Terms[phase]; ok {
-			if f.Terms == nil {
-				f.Terms = map[string]termsFile{}
-			}
-			f.Terms[phase] = m.file()
-		}
-	}
-	return out.Encode(f)
+	})
 }

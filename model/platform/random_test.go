@@ -168,37 +168,7 @@ func TestPlatformsStay(t *testing.T) {
 			fmt.Fprintf(&out, "%.6g %.6g %.6g %.6g %.6g; %.6g\n", f.A, f.B, f.Tau, f.Beyond.A, f.Beyond.B, f.At(100))
 		}
 		for _, phase := range platform.Phases {
-			cross, err := platform.CrossLines(phase, workRows(r, phase, 40), o)
-			fmt.Fprintf(&out, "%s %.6g %v; %.6g\n", phase, cross, err, m.Phase(phase, 50))
-		}
-		m.Terms = map[string]platform.WorkModel{}
-		for _, phase := range platform.Phases {
-			rows := workRows(r, phase, 40+r.IntN(40))
-			for _, what := range []platform.Estimate{platform.Mean, platform.Typical} {
-				w, err := platform.FitWork(phase, rows, what)
-				fmt.Fprintf(&out, "%s %s %.5g %.5g %.5g %v\n", phase, w.String(), w.BIC, w.Retried, w.B, err)
-				for i := range rows[:5] {
-					fmt.Fprintf(&out, "%.6g %.6g %.6g\n", w.At(&rows[i].Work), w.Mean(&rows[i].Work), w.Copies(&rows[i].Work))
-				}
-				if err == nil {
-					m.Terms[phase] = w
-				}
-			}
-			times, err := platform.CrossWork(phase, rows)
-			fmt.Fprintf(&out, "%.6g %v\n", times, err)
-		}
-		for k := range 6 {
-			n := model.TaskCounts{
-				Counters: &workload.Counters{
-					InBytes: r.Int64N(1e9), OutBytes: r.Int64N(1e9), InRecords: r.Int64N(1e7), OutRecords: r.Int64N(1e7), Spills: r.Int64N(4), SpilledRecords: r.Int64N(2e7),
-					LocalWriteBytes: r.Int64N(1e9), ShuffleBytes: r.Int64N(1e9), MaterializedBytes: r.Int64N(1e9), HDFSWriteBytes: r.Int64N(1e9),
-				},
-				Reduce: k%2 == 0, Partitions: 1 + r.IntN(9), Fetches: r.IntN(50), Merges: r.IntN(3),
-			}
-			for _, phase := range platform.Phases {
-				ms, ok := m.Work(phase, &n)
-				fmt.Fprintf(&out, "%s %.6g %v\n", phase, ms, ok)
-			}
+			fmt.Fprintf(&out, "%s %.6g\n", phase, m.Phase(phase, 50))
 		}
 		var text bytes.Buffer
 		err = platform.WriteModel(&text, m)
@@ -216,31 +186,6 @@ func TestPlatformsStay(t *testing.T) {
 		fmt.Fprintf(&got, "%d: %.6x\n", seed, sha256.Sum256(out.Bytes()))
 	}
 	vectortest.Lines(t, "testdata/platforms.txt", got.String(), *update)
-}
-
-// workRows are rows of a phase whose time follows some of the terms, some of which wait as
-// for a retried write, beside other tasks or alone.
-func workRows(r *rand.Rand, phase string, n int) []platform.WorkRow {
-	var rows []platform.WorkRow
-	noise, parts := []float64{0, 0.05, 0.2}[r.IntN(3)], r.IntN(2) == 0
-	for i := range n {
-		v := func() float64 { return float64(1 + r.IntN(50)) }
-		w := platform.Work{
-			InMB: v(), InRecords: v() / 30, OutMB: v(), OutRecords: v() / 20, Spills: float64(1 + i%3), SpillMB: v(), SpillRecords: v() / 20, Compares: v(),
-			ShuffleMB: v(), ShuffleRecords: v() / 20, Fetches: v(), MergedMB: v(), MergedRecords: v() / 30, WriteMB: v(), WriteRecords: v() / 20,
-			CopiesContended: float64(r.IntN(3)) / 2, MergesContended: float64(r.IntN(3)) / 2, WriteContended: float64(r.IntN(3)) / 2,
-		}
-		ms := (30 + 2*w.MB(phase) + 200*math.Sqrt(w.OutRecords) + 50*w.Spills) * (1 + noise*r.NormFloat64()) * (1 + 0.5*w.WriteContended)
-		if r.IntN(12) == 0 {
-			ms += 400
-		}
-		row := platform.WorkRow{Work: w, MS: max(0, ms), Group: fmt.Sprint(i % 6)}
-		if parts && phase == "shuffle" {
-			row.Copies, row.Merges = ms*0.8*(1+0.3*w.CopiesContended), ms*0.4*(1+0.2*w.MergesContended)
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 // randomProfile is a recorded job that lacks some of its statistics.

@@ -1,7 +1,6 @@
 package calibrate
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -17,13 +16,9 @@ type FitOptions struct {
 	Platform platform.FitOptions
 	Heap     string              // -Xmx of a reduce, such as 700m: test the break expected in the shuffle; empty: do not
 	Break    platform.BreakSetup // other properties that determine that break
-	Tasks    []string            // tables of measured tasks with their counters
-
-	terms map[string]platform.WorkModel // by phase
 }
 
-// FitPlatform fits the platform model to a platform profile, and the phases of
-// measured tasks to their work.
+// FitPlatform fits the platform model to a platform profile.
 func FitPlatform(name string, k FitOptions) (*Fitting, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -50,93 +45,7 @@ func FitPlatform(name string, k FitOptions) (*Fitting, error) {
 		}
 		result.Phases = append(result.Phases, p)
 	}
-	err = k.fitTerms(result)
-	result.Platform.Terms = k.terms
-	return result, err
-}
-
-// fitTerms fits the phases of measured tasks.
-func (k *FitOptions) fitTerms(result *Fitting) error {
-	tasks := platform.WorkProfile{}
-	for _, name := range k.Tasks {
-		data, err := os.ReadFile(name)
-		if err == nil {
-			err = tasks.ReadWork(bytes.NewReader(data))
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	if len(k.Tasks) == 0 {
-		return nil
-	}
-	for _, phase := range platform.Phases {
-		fitted, err := k.fitPhaseTerms(phase, tasks[phase])
-		if err != nil {
-			return fmt.Errorf("%s: %w", phase, err)
-		}
-		result.Terms = append(result.Terms, fitted)
-	}
-	return nil
-}
-
-// fitPhaseTerms fits one phase and predicts each run from the others.
-func (k *FitOptions) fitPhaseTerms(phase string, rows []platform.WorkRow) (PhaseTerms, error) {
-	fitted := PhaseTerms{Phase: phase, Rows: len(rows)}
-	m, err := platform.FitWork(phase, rows, platform.Typical)
-	if err != nil {
-		return fitted, err
-	}
-	fitted.Terms = m.String()
-	if k.terms == nil {
-		k.terms = map[string]platform.WorkModel{}
-	}
-	k.terms[phase] = m
-	left, err := platform.CrossWork(phase, rows)
-	if err != nil {
-		return fitted, err
-	}
-	lines, err := platform.CrossLines(phase, rows, k.Platform)
-	if err != nil {
-		return fitted, err
-	}
-	var measured, terms, byLine []float64
-	at := map[string]int{} // of a run in measuredRuns and predictedRuns
-	var measuredRuns, predictedRuns []float64
-	copies, all := 0.0, 0.0
-	for i := range rows {
-		r := &rows[i]
-		copies += m.Copies(&r.Work)
-		all += m.At(&r.Work)
-		if math.IsNaN(left[i].Typical) || math.IsNaN(lines[i]) {
-			fitted.Unpredicted++
-			continue
-		}
-		measured, terms, byLine = append(measured, r.MS), append(terms, left[i].Typical), append(byLine, lines[i])
-		run, known := at[r.Group]
-		if !known {
-			run = len(measuredRuns)
-			at[r.Group] = run
-			measuredRuns, predictedRuns = append(measuredRuns, 0), append(predictedRuns, 0)
-		}
-		measuredRuns[run] += r.MS
-		predictedRuns[run] += left[i].Mean
-	}
-	if all > 0 {
-		fitted.Copies = copies / all
-	}
-	byRuns, err := fit.Errors(measuredRuns, predictedRuns, nil)
-	if err != nil {
-		return fitted, err
-	}
-	fitted.Runs = byRuns.Mean
-	byLines, err := fit.Errors(measured, byLine, fit.ErrorThresholds)
-	if err != nil {
-		return fitted, err
-	}
-	byTerms, err := fit.Errors(measured, terms, fit.ErrorThresholds)
-	fitted.Lines, fitted.Work = byLines.Fractions, byTerms.Fractions
-	return fitted, err
+	return result, nil
 }
 
 // expectedBreak returns the break that follows from the configuration, MB; 0: not

@@ -13,7 +13,6 @@ import (
 	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
-	"github.com/slotwave/slotwave/workload"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -35,23 +34,6 @@ type Fitting struct {
 	Title    string
 	Platform platform.Model
 	Phases   []FittedPhase
-	Terms    []PhaseTerms // phases that may depend on more than bytes
-}
-
-// PhaseTerms is a phase fitted by the work of its tasks, with the errors of its
-// lines and its terms on runs that were left out of the fits.
-type PhaseTerms struct {
-	Phase string
-	Rows  int
-	Terms string
-	Lines []float64 // fractions of the rows within 10, 15 and 20 %
-	Work  []float64
-	Runs  float64 // mean error of the terms on the sum of a run's tasks
-	// Copies is the part of the time that copies map outputs; 1 where the terms do
-	// not separate copies from merges.
-	Copies float64
-	// Unpredicted are rows of runs without which nothing can be fitted.
-	Unpredicted int
 }
 
 // platformFile and fitName are files of a fitted platform.
@@ -193,34 +175,7 @@ func (f *Fitting) WriteText(w io.Writer, colour bool) error {
 		fmt.Fprintln(t)
 	}
 	t.Flush()
-	f.termsTable(t)
 	return t.Done()
-}
-
-// termsTable writes the errors of lines and terms on runs that were left out.
-func (f *Fitting) termsTable(t *text.Writer) {
-	if len(f.Terms) == 0 {
-		return
-	}
-	t.Section("Lines in bytes, and terms of bytes, records and spills, on runs left out")
-	fmt.Fprintln(t, "phase\trows\tlines within 10 %\t15 %\t20 %\tterms within 10 %\t15 %\t20 %\twhole runs\tms (MB, million records)")
-	for _, p := range f.Terms {
-		fmt.Fprintf(t, "%s\t%s", text.Escape(p.Phase), text.Number(int64(p.Rows)))
-		for _, v := range append(slices.Clone(p.Lines), p.Work...) {
-			fmt.Fprintf(t, "\t%s", text.Percent(text.Share(v)))
-		}
-		fmt.Fprintf(t, "\t%s\t%s\n", text.Percent(text.Share(p.Runs)), p.Terms)
-	}
-	t.Flush()
-	fmt.Fprintln(t, "whole runs: mean error of the terms on the sum of a run's tasks")
-	for _, p := range f.Terms {
-		if p.Unpredicted > 0 {
-			fmt.Fprintf(t, "%s: %s left out, since the others do not determine its fit\n", text.Escape(p.Phase), workload.Counted(p.Unpredicted, "row of a run", "rows of runs"))
-		}
-		if p.Copies < 1 {
-			fmt.Fprintf(t, "%s: %s of the time copies map outputs, the rest merges them\n", text.Escape(p.Phase), text.Percent(text.Share(p.Copies)))
-		}
-	}
 }
 
 func lineText(a, b float64) string {
