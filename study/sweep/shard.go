@@ -40,16 +40,13 @@ func (p *planned) known(file string, n int) error {
 }
 
 // Plan writes one line of JSON per point.
-func (s *Sweep) Plan(w io.Writer, b resultdir.Build) error { return s.plan(w, b, s.all()) }
-
-// plan writes the lines of some points.
-func (s *Sweep) plan(w io.Writer, b resultdir.Build, points iter.Seq[int]) error {
+func (s *Sweep) Plan(w io.Writer, b resultdir.Build) error {
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	line := planned{journalHead: s.identity(b)}
 	line.Schema = planSchema.String()
-	for i := range points {
+	for i := range s.NumPoints {
 		line.Point, line.Set = i+1, s.Settings(i)
 		if err := e.Encode(line); err != nil {
 			return err
