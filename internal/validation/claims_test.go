@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +105,19 @@ func claimRows(t *testing.T) [][]string {
 	return rows
 }
 
+var claimFigure = regexp.MustCompile(`\d[\d.]*`)
+
+// claimed is the text of a claim, with what it says in figures unless these are in it.
+func claimed(text, says string) string {
+	have := claimFigure.FindAllString(text, -1)
+	for _, f := range claimFigure.FindAllString(says, -1) {
+		if !slices.Contains(have, f) {
+			return text + ": " + says
+		}
+	}
+	return text
+}
+
 // writeCases compares the page of each case, and the table of verdicts, with the
 // answers, or writes them anew.
 func writeCases(t *testing.T, papers []reproduce.Paper, rows [][]string) {
@@ -124,7 +138,7 @@ func writeCases(t *testing.T, papers []reproduce.Paper, rows [][]string) {
 				}
 				for _, c := range e.Claim {
 					r := rows[slices.IndexFunc(rows, func(r []string) bool { return r[0] == papers[i].Name && r[1] == c.ID })]
-					table += fmt.Sprintf("| %s: %s | %s | %s of %s: %s |\n", r[3], r[4], r[5], r[7], r[6], r[8])
+					table += fmt.Sprintf("| %s | %s | %s of %s: %s |\n", claimed(r[3], r[4]), r[5], r[7], r[6], r[8])
 					found = true
 				}
 			}
