@@ -78,7 +78,7 @@ func (t *table) readChanges(c *model.Cluster) (changes []model.Change) {
 	for _, in := range t.tables("change") {
 		change := model.Change{At: in.duration("at", 0)}
 		if !in.has("at") {
-			in.fail(in.line(""), "%s: at: missing: want the time of the change, such as \"3h\"", in.path)
+			in.lacks("%s: at: missing: want the time of the change, such as \"3h\"", in.path)
 		}
 		if len(changes) > 0 && change.At < changes[len(changes)-1].At {
 			in.failf("at", "got %s after a later one: want changes in the order of their times", shortTime(change.At))

@@ -299,7 +299,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		if l.failed || t.has("nodes") { // reported
 			return
 		}
-		t.fail(t.line(""), "%s: want nodes or [[cluster.group]], or --set cluster.nodes=N: neither the scenario nor a trace names machines", join(t.path, "nodes"))
+		t.lacks("%s: want nodes or [[cluster.group]], or --set cluster.nodes=N: neither the scenario nor a trace names machines", join(t.path, "nodes"))
 		nodes = 1
 	}
 	if len(groups) == 0 {
@@ -385,7 +385,7 @@ func (t clusterTable) readDies(c *model.Cluster, seed workload.Seed) {
 
 func (t clusterTable) somePlatform(c *model.Cluster, m *hardware) {
 	if m.planned() && slices.ContainsFunc(c.Nodes, func(n model.Node) bool { return n.Machine < 0 }) {
-		t.fail(t.line(""), "%s: missing: fidelity %v needs the platform of the nodes", join(t.path, "platform"), m.fidelity)
+		t.lacks("%s: missing: fidelity %v needs the platform of the nodes", join(t.path, "platform"), m.fidelity)
 	}
 }
 

@@ -143,12 +143,10 @@ func (f *File) overlaid() (*table, error) {
 	switch {
 	case f.history:
 		clear(t.lines) // nobody wrote them
-	case t.has("scenario"):
-		verb := "sweep"
-		if t.has("goal") {
-			verb = "size"
+	default:
+		if what, next := kindOf(t); what != "a scenario" {
+			return nil, fmt.Errorf("%s: got %s: want a scenario; %s", f.name, what, next)
 		}
-		return nil, fmt.Errorf("%s:%d: scenario: a study has this key: want a scenario, or slotwave %s %s", f.name, t.lines["scenario"], verb, f.name)
 	}
 	for i, s := range f.set {
 		t.set = append(t.set, workload.WithoutSecrets(s.text))
@@ -307,7 +305,7 @@ func (f *File) modelFiles(t *table, s *Scenario) {
 		}
 		inputs, err := inputsUnder(nil, name)
 		if err != nil {
-			t.failf(key, "%v", err)
+			t.failf(key, "%v", plain(err))
 		}
 		for _, input := range inputs {
 			s.note(input)
@@ -437,7 +435,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	q.Programs = m.programs
 	t.limited(q)
 	if len(q.Jobs) == 0 && !load.failed && !t.has("job") && !t.has("jobs") && !f.onlyQueues {
-		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")
+		t.lacks("no jobs: want [[job]] tables or a trace in [workload]")
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	t.unique(q.Jobs)

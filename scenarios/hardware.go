@@ -191,7 +191,7 @@ func (m *hardware) fitted(t *table, name, file string, data []byte) (model.Machi
 func (m *hardware) program(t *table) *model.Program {
 	name := t.str("profile", "")
 	if name == "" {
-		t.fail(t.line(""), "%s: missing: fidelity %v needs a profile of the work of the tasks", join(t.path, "profile"), m.fidelity)
+		t.lacks("%s: missing: fidelity %v needs a profile of the work of the tasks", join(t.path, "profile"), m.fidelity)
 		return nil
 	}
 	if i := slices.IndexFunc(m.programs, func(p model.Program) bool { return p.Name == name }); i >= 0 {
@@ -402,7 +402,7 @@ func (m *hardware) readLoads(t *table, c *model.Cluster) {
 		case l.Disk >= len(c.Machines[c.Nodes[l.Node].Machine].Disks):
 			in.failf("disk", "%d: want one of the node's %d disks, from 0", l.Disk, len(c.Machines[c.Nodes[l.Node].Machine].Disks))
 		case l.Streams == 0 && l.Share == 0:
-			in.fail(in.line(""), "%s: want streams or share", in.path)
+			in.lacks("%s: want streams or share", in.path)
 		case l.Until > 0 && l.Until <= l.From:
 			in.failf("until", "want a time after from")
 		}
@@ -442,7 +442,7 @@ func (t *table) shares(reduces int) []float64 {
 	for _, p := range parts {
 		sum += p
 	}
-	if !ok || !(sum > 0) {
+	if !ok || reduces > 0 && !(sum > 0) {
 		t.want("skew", v, `"uniform", { zipf = 0.8 } or the part of each reduce`)
 		return nil
 	}

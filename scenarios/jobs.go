@@ -192,7 +192,7 @@ func (t jobTable) readMaps(j *workload.Job, c *model.Cluster) {
 			m.InputBytes = int64(math.Round(in.Mean * float64(m.Count)))
 		}
 	case j.Program != "" || !t.has("profile"):
-		t.fail(t.line(""), "%s: want maps or input", t.path)
+		t.lacks("%s: want maps or input", t.path)
 	}
 	t.asked = append(t.asked, "maps")
 	m.Fresh = t.boolean("fresh_input", false)
@@ -265,7 +265,7 @@ func (t jobTable) someTimes(j *workload.Job) {
 		return // reported or used elsewhere
 	}
 	if j.Maps.Count > 0 && !j.Maps.Time.Set() && !t.has("map_ms") && !t.has("duration") {
-		t.fail(t.line(""), "%s: want the time of its maps: map_ms or duration", t.path)
+		t.lacks("%s: want the time of its maps: map_ms or duration", t.path)
 	}
 	r := &j.Reduces
 	if r.Count > 0 && !r.Shuffle.Set() && !r.Copy.Set() && !r.Sort.Set() && !r.Time.Set() && !t.has("reduce_ms") {
@@ -560,7 +560,7 @@ func (t jobTable) readContainers(j *workload.Job) {
 		}
 		d := in.oneTime(count, "ms", "duration")
 		if !in.has("ms") && !in.has("duration") {
-			in.fail(in.line(""), "%s: want the time of its containers: ms or duration", in.path)
+			in.lacks("%s: want the time of its containers: ms or duration", in.path)
 		}
 		for i := range count {
 			g.Times = append(g.Times, d.At(i, workload.Seed(len(j.Containers)).Stream(i, 0)))
@@ -569,6 +569,6 @@ func (t jobTable) readContainers(j *workload.Job) {
 		j.Containers = append(j.Containers, g)
 	}
 	if len(j.Containers) == 0 {
-		t.fail(t.line(""), "%s: want [[job.container]] tables", t.path)
+		t.lacks("%s: want [[job.container]] tables", t.path)
 	}
 }

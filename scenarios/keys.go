@@ -3,7 +3,6 @@ package scenarios
 import (
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,9 +145,6 @@ func (t *table) propertyKeys() (keys []Key) {
 	}
 	return keys
 }
-
-// inList is the place of an entry in a list.
-var inList = regexp.MustCompile(`\[(\d+)\]`)
 
 // Text returns the scenario with its settings, as TOML without comments.
 func (f *File) Text() (string, error) {

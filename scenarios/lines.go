@@ -259,6 +259,9 @@ type problem struct {
 	line int
 	what string
 	file string // that the line is of, if it is another than the file of the report
+
+	lacks bool   // a key is missing, of the table
+	table string // its path
 }
 
 func (p problem) Error() string { return p.what }

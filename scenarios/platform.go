@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -88,8 +87,6 @@ type provenance struct {
 	source, assumed []string
 }
 
-var listIndex = regexp.MustCompile(`\[\d+\]`)
-
 // readProvenance reports a file that neither gives a source nor lists each
 // value as assumed.
 func (t *table) readProvenance() provenance {
@@ -99,11 +96,11 @@ func (t *table) readProvenance() provenance {
 	}
 	p.title = t.str("title", p.name)
 	if len(p.source) == 0 {
-		t.failf("source", "missing: want where the values come from")
+		t.lacks("source: missing: want where the values come from")
 	}
 	keys := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(t.lines)) {
-		keys[listIndex.ReplaceAllString(key, "")] = true
+		keys[inList.ReplaceAllString(key, "")] = true
 	}
 	for _, a := range p.assumed {
 		if key, why, ok := strings.Cut(a, ": "); !ok || !keys[key] || strings.TrimSpace(why) == "" {
@@ -115,15 +112,11 @@ func (t *table) readProvenance() provenance {
 
 // quantity reads a required number.
 func (t *table) quantity(key string, least, most float64) float64 {
-	if !t.has(key) {
-		t.ask(key)
-		t.failf(key, "missing: want a number of at least %v", least)
+	if !t.given(key) {
+		t.lacks("%s: missing: want %s", join(t.path, key), aNumber(least, most))
 	}
 	return t.number(key, math.Max(least, 0), least, most)
 }
-
-// above is the smallest valid rate.
-const above = math.SmallestNonzeroFloat64
 
 // rate reads MB/s (a MB is a million bytes) and returns bytes/s.
 func (t *table) rate(key string) float64 { return 1e6 * t.quantity(key, 0.01, 1e9) }
@@ -133,6 +126,9 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	t, err := parse(data, file)
 	if err != nil {
 		return model.Machine{}, err
+	}
+	if what, next := kindOf(t); what != "a platform" && (t.has("cluster") || t.has("data") || t.has("scenario")) {
+		return model.Machine{}, fmt.Errorf("%s: got %s: want a platform (slotwave show dl145-g3 prints one); %s", file, what, next)
 	}
 	p := t.readProvenance()
 	m := model.Machine{Name: p.name, Title: p.title, Source: p.source, Assumed: p.assumed}
@@ -148,7 +144,7 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	}
 	disks := t.tables("disk")
 	if len(disks) == 0 {
-		t.failf("disk", "missing: want one table [[disk]] or more")
+		t.lacks("disk: missing: want one table [[disk]] or more")
 	}
 	for _, d := range disks {
 		disk := model.Disk{Read: d.rate("read_mb"), Write: d.rate("write_mb"), Curve: d.curve()}
@@ -175,7 +171,7 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	with.done()
 	for _, key := range []string{"cores", "memory"} {
 		if !t.has(key) {
-			t.failf(key, "missing")
+			t.lacks("%s: missing: want it in a platform", key)
 		}
 	}
 	t.done()

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,9 +83,11 @@ func (r *report) err() error {
 		r.problems = []problem{*r.decisive}
 	}
 	r.problems = slices.DeleteFunc(r.problems, func(p problem) bool { // what a table lacks may be what was mistyped
-		lacks := func(table string) bool { return p.line == 0 && strings.HasPrefix(p.what, table+".") }
-		follows := func(m mistyped) bool { return p.line == m.table && strings.Contains(p.what, m.key) }
-		return (slices.ContainsFunc(r.misread, follows) || slices.ContainsFunc(r.mistyped, lacks)) && !strings.HasPrefix(p.what, unknownKey)
+		meant := func(name string) bool {
+			return strings.HasPrefix(p.what, name+".") || strings.HasPrefix(p.what, name+":")
+		}
+		follows := func(m mistyped) bool { return p.table == m.table && strings.Contains(p.what, m.key) }
+		return p.lacks && (slices.ContainsFunc(r.misread, follows) || slices.ContainsFunc(r.mistyped, meant))
 	})
 	seen := map[problem]bool{} // each run of a varied key finds the same ones
 	r.problems = slices.DeleteFunc(r.problems, func(p problem) bool { again := seen[p]; seen[p] = true; return again })
@@ -98,7 +101,7 @@ func (r *report) fail(line int, format string, args ...any) {
 
 // failIn reports a problem in another file that the scenario names.
 func (r *report) failIn(file string, line int, format string, args ...any) {
-	r.problems = append(r.problems, problem{line, fmt.Sprintf(format, args...), file})
+	r.problems = append(r.problems, problem{line: line, what: fmt.Sprintf(format, args...), file: file})
 }
 
 func (r *report) warn(format string, args ...any) {
@@ -171,8 +174,12 @@ func (t *table) idleAtFidelity(f model.Fidelity, keys ...string) {
 	}
 }
 
-// line returns the line of a key, or of the table.
+// line returns the line of a key, of a setting that made the first of its values, or of
+// the table.
 func (t *table) line(key string) int {
+	if n := t.lines[firstLeaf(join(t.path, key), t.values[key])]; n < 0 {
+		return n
+	}
 	for path := join(t.path, key); ; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
 		if n, ok := t.lines[path]; ok || path == "" {
 			return n
@@ -180,8 +187,15 @@ func (t *table) line(key string) int {
 	}
 }
 
+// failf reports a value that is refused.
 func (t *table) failf(key, format string, args ...any) {
 	t.fail(t.line(key), "%s: %s", join(t.path, key), fmt.Sprintf(format, args...))
+	t.misread = append(t.misread, mistyped{t.path, key})
+}
+
+// lacks reports what the table should have, unless a key of it was not understood.
+func (t *table) lacks(format string, args ...any) {
+	t.problems = append(t.problems, problem{line: t.line(""), what: fmt.Sprintf(format, args...), lacks: true, table: t.path})
 }
 
 // want reports a value of the wrong type or range.
@@ -190,7 +204,6 @@ func (t *table) want(key string, v any, expected string) {
 		expected += "; several values: --over " + join(t.path, key) + "=" + s
 	}
 	t.failf(key, "%s: want %s", describe(v), expected)
-	t.misreads(key, " "+key)
 }
 
 // firstLeaf is the path to the first value of a tree.
@@ -204,15 +217,8 @@ func firstLeaf(path string, tree any) string {
 
 // mistyped is a key or a value of a table that was not understood.
 type mistyped struct {
-	table int    // its line
+	table string // its path
 	key   string // that the table seems to lack; empty: any
-}
-
-// misreads records that a key of the table was not understood, in place of another.
-func (t *table) misreads(key, of string) {
-	if line := t.lines[t.path]; line > 0 && line != t.line(key) {
-		t.misread = append(t.misread, mistyped{line, of})
-	}
 }
 
 func describe(v any) string {
@@ -225,8 +231,10 @@ func describe(v any) string {
 		return "a list"
 	case []map[string]any:
 		return "a list of tables"
+	case time.Time:
+		return "a date"
 	}
-	return fmt.Sprint(v)
+	return tomlOf(v)
 }
 
 // read reads a value of a form. One that is no such value is refused with what was
@@ -296,15 +304,28 @@ func (t *table) optional(key string) *int {
 }
 
 func (t *table) number(key string, def, least, most float64) float64 {
-	expected := fmt.Sprintf("a number from %v to %v", least, most)
-	if math.IsInf(most, 1) {
-		expected = fmt.Sprintf("a number of at least %v", least)
-	}
+	expected := aNumber(least, most)
 	form := Key{Form: "number", Least: least, Most: most, Value: tomlOf(def)}
 	return read(t, key, def, form, expected, func(v any) (float64, bool) {
 		f, ok := asNumber(v)
 		return f, ok && f >= least && f <= most
 	})
+}
+
+// above is the least number above 0.
+const above = math.SmallestNonzeroFloat64
+
+// aNumber describes the numbers of a range.
+func aNumber(least, most float64) string {
+	switch unlimited := most >= math.MaxFloat64; {
+	case least == above && unlimited:
+		return "a number above 0"
+	case least == above:
+		return fmt.Sprintf("a number above 0 and at most %v", most)
+	case unlimited:
+		return fmt.Sprintf("a number of at least %v", least)
+	}
+	return fmt.Sprintf("a number from %v to %v", least, most)
 }
 
 func asNumber(v any) (float64, bool) {
@@ -480,7 +501,7 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 		t.warnAt(t.line(name), "%s has no effect: only clusters on YARN read it (cluster.hadoop)", name)
 	}
 	if !ok {
-		hint := input.DidYouMean(workload.Canonical(name), workload.Properties())
+		hint := input.DidYouMean(name, workload.PropertyNames())
 		if key, own := keysOfJob[workload.Canonical(name)]; own {
 			if hint = ": want " + key + " of the [[job]]"; t.traced {
 				hint = ": " + keysOfTrace[key]
@@ -520,11 +541,10 @@ func (t *table) done() {
 	for _, key := range slices.Sorted(maps.Keys(t.values)) {
 		if !slices.Contains(t.asked, key) {
 			meant, path, line := t.suggest(key), join(t.path, key), t.line(key)
-			if name := firstLeaf(key, t.values[key]); name != key && meant == "" && t.path == "" { // a property in parts
-				line = t.line(name)
-				hadoops := func(p string) bool { return strings.HasPrefix(p, key+".") }
+			if name := firstLeaf(key, t.values[key]); meant == "" { // a property, which may be in parts
+				hadoops := func(p string) bool { return p == key || strings.HasPrefix(p, key+".") }
 				if i := input.Nearest(name, workload.Properties()); i >= 0 && slices.ContainsFunc(workload.Properties(), hadoops) {
-					path, meant = name, "conf."+workload.Properties()[i]
+					line, path, meant = t.line(name), join(t.path, name), "conf."+workload.Properties()[i]
 				}
 			}
 			if t.path == "" {
@@ -533,11 +553,9 @@ func (t *table) done() {
 			switch {
 			case meant != "":
 				t.fail(line, unknownKey+"%s (did you mean %s?)", path, meant)
-				t.misreads(key, "")
-			case t.path != "":
-				t.fail(line, unknownKey+"%s: want one of %s", path, strings.Join(slices.Compact(slices.Sorted(slices.Values(t.asked))), ", "))
+				t.misread = append(t.misread, mistyped{table: t.path})
 			default:
-				t.fail(line, unknownKey+"%s", path)
+				t.fail(line, unknownKey+"%s: want one of %s", path, strings.Join(slices.Compact(slices.Sorted(slices.Values(t.asked))), ", "))
 			}
 		}
 	}
@@ -575,6 +593,13 @@ func (t *table) suggest(key string) string {
 	}
 	if i := input.Nearest(key, words); i >= 0 && t.path != "" {
 		return paths[i]
+	}
+	if t.path == "" && t.line(key) < 0 { // a key of a job, without its table
+		for _, path := range t.known {
+			if in, ok := strings.CutPrefix(path, "job[0]."); ok && in == key {
+				return "job.0." + key + ", or --over " + key + " for every job"
+			}
+		}
 	}
 	for _, path := range t.known {
 		if !strings.Contains(path, "[") {
@@ -615,6 +640,9 @@ type Key struct {
 	Given bool     // the scenario states it
 	About string   // of a Hadoop property
 }
+
+// inList is the place of an entry in a list.
+var inList = regexp.MustCompile(`\[(\d+)\]`)
 
 // plain removes the name of the system call from an error, and says what files there are.
 func plain(err error) error {

@@ -30,8 +30,14 @@ type schedulerTable struct{ *table }
 // readScheduler reads [scheduler].
 func (t schedulerTable) readScheduler(c *model.Cluster) model.Scheduler {
 	s := model.Scheduler{Conf: c.Conf}
-	if name, _ := t.values["name"].(string); strings.HasPrefix(name, "yarn-") {
-		t.onlyOnYARN("name")
+	for _, key := range []string{"name", "file", "sites", "groups"} {
+		if name, _ := t.values["name"].(string); key == "name" && !strings.HasPrefix(name, "yarn-") || !t.has(key) {
+			continue
+		}
+		t.onlyOnYARN(key)
+		t.ask(key)
+		t.failf(key, "%s: is of a cluster on YARN: want cluster.hadoop = %q, and memory and vcores of its nodes in place of slots", describe(t.values[key]), usualYARN)
+		return s
 	}
 	s.Name = t.oneOf("name", t.policyOf(c), scheduler.Names()...)
 	for _, e := range elements {

@@ -20,8 +20,13 @@ type setting struct {
 
 // parseSetting reads KEY=VALUE. A value that is not valid TOML is a text.
 func parseSetting(text string) (setting, error) {
-	s := setting{text: text}
 	key, value, ok := cutSetting(text)
+	dotted := inList.ReplaceAllString(key, ".$1") // as errors write the place of a table
+	text = dotted + text[len(key):]
+	s, key := setting{text: text}, dotted
+	if varies, ok := strings.CutPrefix(key, "vary."); ok && !strings.Contains(value, FlagMark) && !strings.HasPrefix(value, "[") {
+		return s, fmt.Errorf("--set %s: want --over %s=%s", text, strings.Trim(varies, `"`), value)
+	}
 	if _, isProperty := workload.FindProperty(key); isProperty {
 		return s, fmt.Errorf("--set %s: want --set conf.%s for a Hadoop property of all jobs", text, text)
 	}

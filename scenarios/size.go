@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -70,11 +71,11 @@ func readSize(t *table) *SizeFile {
 	for _, in := range t.tables("node") {
 		n := NodeType{Name: in.str("name", ""), Price: in.number("price_per_hour", 0, 0, anyNumber)}
 		if n.Name == "" {
-			in.fail(in.line(""), "%s: name: missing: want a name for this type of node", in.path)
+			in.lacks("%s: name: missing: want a name for this type of node", in.path)
 		}
 		for key, v := range inOrder(in) {
 			if key != "name" {
-				n.Set = append(n.Set, "cluster."+key+"="+tomlOf(v))
+				n.Set = append(n.Set, fmt.Sprintf("cluster.%s=%s%s %s:%d: %s", key, tomlOf(v), FlagMark, in.file, in.line(key), in.path))
 			}
 		}
 		if slices.ContainsFunc(s.Types, func(other NodeType) bool { return other.Name == n.Name }) {
@@ -103,7 +104,7 @@ func readGoal(t *table) model.Goal {
 	g := model.Goal{
 		Job: t.str("job", ""), User: t.str("user", ""), Pool: t.str("pool", ""), Queue: t.str("queue", ""),
 		Finish: t.duration("finish", 0), Response: t.duration("response", 0),
-		Percentile: t.number("percentile", 100, math.SmallestNonzeroFloat64, 100),
+		Percentile: t.number("percentile", 100, above, 100),
 	}
 	if t.given("deadlines") {
 		g.Deadlines = t.fraction("deadlines", 1, `"99 %", "100 %" or 0.99`)
@@ -115,7 +116,7 @@ func readGoal(t *table) model.Goal {
 		}
 	}
 	if kinds != 1 {
-		t.fail(t.line(""), `%s: want one of finish = "30m", response = "5m" and deadlines = "99 %%"`, t.path)
+		t.lacks(`%s: want one of finish = "30m", response = "5m" and deadlines = "99 %%"`, t.path)
 	}
 	if t.has("percentile") && g.Response == 0 {
 		t.failf("percentile", "has no effect without response: want both")

@@ -158,7 +158,7 @@ func readPrecision(t *table, s *StudyFile) {
 func readFactor(t *table, how *sampling) Factor {
 	f := Factor{Key: t.str("key", ""), Zip: t.str("zip", ""), Where: fmt.Sprintf("%s:%d: ", t.file, t.lines[t.path])}
 	if f.Key == "" {
-		t.fail(t.lines[t.path], "%s: key: missing: want a key of the scenario", t.path)
+		t.lacks("%s: key: missing: want a key of the scenario", t.path)
 	}
 	if v, ok := t.ask("values"); ok {
 		list, ok := v.([]any)
@@ -173,7 +173,7 @@ func readFactor(t *table, how *sampling) Factor {
 	switch {
 	case r.bad:
 	case t.has("step"):
-		step := t.number("step", 0, math.SmallestNonzeroFloat64, math.MaxFloat64)
+		step := t.number("step", 0, above, math.MaxFloat64)
 		n := math.Floor((r.to-r.from)/step + 1e-9)
 		if r.log || !(step > 0) || n >= maxLevels {
 			t.failf("step", "got %v: want a step of a linear scale that gives at most %d values", step, maxLevels)
@@ -191,14 +191,14 @@ func readFactor(t *table, how *sampling) Factor {
 			t.failf("zip", "got %q: a sampled factor has no zip", f.Zip)
 		}
 		if how.way == sobolSequence && how.factors == mostSobol {
-			t.fail(t.lines[t.path], "%s: got more than %d sampled factors: want sampling = %q", t.path, mostSobol, latinHypercube)
+			t.fail(t.line(""), "%s: got more than %d sampled factors: want sampling = %q", t.path, mostSobol, latinHypercube)
 			break
 		}
 		f.Zip, f.Sampled = how.way, true
 		parts := how.parts(f.Key)
 		f.Count, f.Level = len(parts), func(i int) Level { return r.level(f.Key, r.at(parts[i])) }
 	default:
-		t.fail(t.lines[t.path], "%s: want values, or from and to with step or count, or samples at the top of the file", t.path)
+		t.lacks("%s: want values, or from and to with step or count, or samples at the top of the file", t.path)
 	}
 	return f
 }
@@ -222,7 +222,7 @@ func readSpan(t *table) span {
 	switch {
 	case r.bad:
 	case !t.has("from") || !t.has("to"):
-		t.fail(t.lines[t.path], "%s: want values, or from and to", t.path)
+		t.lacks("%s: want values, or from and to", t.path)
 		r.bad = true
 	case r.from > r.to || r.log && r.from <= 0:
 		t.failf("from", "got %v to %v: want the smaller number first, above 0 on a log scale", r.from, r.to)

@@ -96,8 +96,11 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	t.done()
 	if len(paths) == 0 {
 		t.idle("there is no trace", "format", "job", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay", "users")
-		if len(f.reading.Jobs) > 0 {
-			t.warn("--job %s has no effect on this scenario: it has no trace from which to choose jobs", strings.Join(f.reading.Jobs, ", "))
+		for i, given := range []string{strings.Join(f.reading.Jobs, ", "), f.reading.Format, f.reading.Topology} {
+			if given != "" {
+				flag := []string{"job", "format", "topology"}[i]
+				t.warn("--%s %s has no effect on this scenario: it has no trace: want a history, or a scenario with workload.trace", flag, given)
+			}
 		}
 		return l
 	}

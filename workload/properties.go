@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -241,6 +242,9 @@ func Properties() []string {
 	}
 	return keys
 }
+
+// PropertyNames lists both names of all properties that slotwave reads.
+func PropertyNames() []string { return append(Properties(), slices.Sorted(maps.Keys(oldNames))...) }
 
 // FindProperty returns the property with either of its names.
 func FindProperty(key string) (Property, bool) {

@@ -78,12 +78,6 @@ func (a *app) open(name string, k *asked) (*study.Study, error) {
 	if len(k.known) > 0 && !isHistory(name) {
 		return nil, fmt.Errorf("--know: got %s: want a history before it: a scenario states its machines", k.known[0])
 	}
-	for _, over := range k.over {
-		key, _, _ := strings.Cut(over, "=")
-		if i := slices.IndexFunc(k.set, func(set string) bool { return strings.HasPrefix(set, key+"=") }); i >= 0 {
-			return nil, fmt.Errorf("--set %s and --over %s: want one of them", k.set[i], over)
-		}
-	}
 	s, err := study.Open(name, k.options())
 	if needs := (*study.NeedsMachine)(nil); k.verb != nil && isHistory(name) && (len(k.known) > 0 || errors.As(err, &needs)) {
 		if k.out == "" {

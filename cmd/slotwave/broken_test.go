@@ -91,6 +91,9 @@ var broken = []struct {
 	{"too few times", "s.toml", strings.Replace(head, "map_ms = 1000", "map_ms = [1, 2]", 1), []string{"s.toml:6: job[0].map_ms: lists 2 times: want one for each of 4 tasks"}},
 	{"a distribution that lacks its mean", "s.toml", strings.Replace(head, "map_ms = 1000", "duration = { dist = \"exponential\" }", 1), []string{"s.toml:6: job[0].duration: exponential distribution: want mean > 0"}},
 	{"an unknown distribution", "s.toml", strings.Replace(head, "map_ms = 1000", "duration = { dist = \"expo\", mean = 3 }", 1), []string{`s.toml:6: job[0].duration.dist: "expo": want one of`}},
+	{"a number that is whole with an exponent", "s.toml", "[cluster]\nnodes = 1e3", []string{"s.toml:2: cluster.nodes: 1000.0: want a whole number"}},
+	{"a date", "s.toml", head + "submit = 2026-01-01", []string{"s.toml:8: job[0].submit: a date: want a duration"}},
+	{"a property in another table", "s.toml", "[cluster]\nnodes = 2\nio.sort.mb = 200", []string{"s.toml:3: unknown key cluster.io.sort.mb (did you mean conf.io.sort.mb?)"}},
 	{"the same name twice", "s.toml", head + "[[job]]\nname = \"a\"\nmaps = 1\nmap_ms = 1", []string{"two jobs are named \"a\""}},
 	{"a Hadoop property that is no number", "s.toml", head + "[conf]\n\"mapred.map.max.attempts\" = \"four\"", []string{`s.toml:9: mapred.map.max.attempts: got "four": want a whole number`}},
 	{"a Hadoop property beyond its range", "s.toml", head + "[conf]\n\"mapred.reduce.slowstart.completed.maps\" = 1.5", []string{"s.toml:9: mapred.reduce.slowstart.completed.maps: got 1.5: want a number from 0 to 1"}},
@@ -135,7 +138,23 @@ var broken = []struct {
 	{"a case with a text for an object", "c.json", `{"scheduler": "fifo"}`, []string{"c.json:1: scheduler: want an object, not string"}},
 }
 
+// single are mistakes that have consequences, of which nothing is said.
+var single = []struct{ text, want string }{
+	{head + "reduces = 2\nreduce_ms = 5\nskew = { zip = 0.8 }", "s.toml:10: unknown key job[0].skew.zip (did you mean job[0].skew.zipf?)"},
+	{"nodes = 2\n[[job]]\nmaps = 1\nmap_ms = 1", "s.toml:1: unknown key nodes (did you mean cluster.nodes?)"},
+	{"fidelity = \"phase\"\n[cluster]\nnodes = 2\nplatform = \"dl145\"\n[[job]]\nprofile = \"sort\"\ninput = \"1 GB\"", "s.toml:4: cluster.platform: dl145: not one of the shipped platforms (did you mean dl145-g3?)"},
+}
+
 func TestBrokenInputs(t *testing.T) {
+	for _, s := range single {
+		file := filepath.Join(t.TempDir(), "s.toml")
+		if err := os.WriteFile(file, []byte(s.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, stderr := call("", "validate", file); code != exitInput || !strings.Contains(stderr, s.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("exit code %d, want %q alone in\n%s", code, s.want, stderr)
+		}
+	}
 	for _, b := range broken {
 		t.Run(b.name, func(t *testing.T) {
 			dir := t.TempDir()

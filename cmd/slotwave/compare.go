@@ -9,6 +9,7 @@ import (
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study/compare"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // comparing holds the flags of compare.
@@ -119,7 +120,7 @@ func (a *app) compare(names []string, k *comparing) error {
 // compareWhy explains the difference between two scenarios.
 func compareWhy(a *app, names []string, k *comparing) error {
 	if len(names) != 2 {
-		return fmt.Errorf("--why: got %d scenarios: want two", len(names))
+		return fmt.Errorf("--why: got %s, %s: want two, such as slotwave compare %[3]s OTHER --why", workload.Counted(len(names), "scenario", "scenarios"), strings.Join(names, " "), names[0])
 	}
 	for _, other := range []struct {
 		flag string

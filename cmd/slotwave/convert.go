@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
@@ -104,7 +105,7 @@ func (k *conversion) check(c *cobra.Command, names []string) (err error) {
 		return fmt.Errorf("--to is missing: want one of %s", strings.Join(names, ", "))
 	}
 	if !slices.Contains(names, k.format) {
-		return fmt.Errorf("--to %q: want one of %s", k.format, strings.Join(names, ", "))
+		return fmt.Errorf("--to %q: want one of %s%s", k.format, strings.Join(names, ", "), input.DidYouMean(k.format, names))
 	}
 	traces := !slices.Contains([]string{"profile", "statistics", "samples"}, k.format)
 	c.Flags().Visit(func(f *pflag.Flag) {

@@ -17,8 +17,15 @@ import (
 
 func listCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List scenarios, schedulers, releases, models, platforms, profiles", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Use: "list", Short: "List scenarios, schedulers, releases, models, platforms, profiles",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				want := "want slotwave list, which prints everything"
+				if what, next := shippedWord(args[0]); what != "" {
+					want = what + ": " + next
+				}
+				return fmt.Errorf("list: got %s: %s", args[0], want)
+			}
 			if err := list(a.stdout); err != nil {
 				return err
 			}
@@ -71,6 +78,24 @@ func list(to io.Writer) error {
 	return w.Flush()
 }
 
+// shippedWord says what a name that comes with the program is, and what takes it.
+func shippedWord(name string) (what, next string) {
+	switch {
+	case slices.Contains(slices.Concat(scenarios.List(), scenarios.Platforms(), scenarios.Profiles()), name):
+		return name, "slotwave show " + name + " prints it"
+	case slices.Contains(scheduler.Names(), name):
+		return "a scheduler", fmt.Sprintf("slotwave help %s explains it, --set scheduler.name=%[1]s takes it", name)
+	case slices.ContainsFunc(analytic.Models, func(m analytic.Model) bool { return m.Name == name }):
+		return "a model", "slotwave predict SCENARIO asks it"
+	case slices.Contains(paperNames(), name):
+		return "a paper", "slotwave reproduce " + name + " tests its claims"
+	}
+	if r, err := model.FindRelease(name); err == nil {
+		return "a release", "--set cluster.hadoop=" + r.Name + " takes it"
+	}
+	return "", ""
+}
+
 func showCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Print a shipped scenario, platform or job profile", Args: cobra.ExactArgs(1),
@@ -78,7 +103,11 @@ func showCommand(a *app) *cobra.Command {
 			text, ok := scenarios.Text(args[0])
 			if !ok {
 				all := slices.Concat(scenarios.List(), scenarios.Platforms(), scenarios.Profiles())
-				return fmt.Errorf("unknown scenario, platform or profile %q%s", args[0], input.Suggest(args[0], all))
+				hint := input.DidYouMean(args[0], all)
+				if what, next := shippedWord(args[0]); what != "" {
+					hint = fmt.Sprintf(": got %s: %s", what, next)
+				}
+				return fmt.Errorf("show %s: no such scenario, platform or profile%s; slotwave list prints them", args[0], hint)
 			}
 			_, err := io.WriteString(a.data(), text)
 			return err

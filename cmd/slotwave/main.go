@@ -15,6 +15,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/workload"
 )
 
 func main() {
@@ -64,7 +65,10 @@ func (a *app) run(args []string) (code int) {
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	err := cmp.Or(root.Execute(), out.err)
+	err := unknownPart(root, args)
+	if err == nil {
+		err = cmp.Or(root.Execute(), out.err)
+	}
 	a.endReading()
 	if _, _, unknown := root.Find(args); unknown != nil {
 		err = unknownVerb(root, args)
@@ -133,7 +137,10 @@ func (a *app) readsWhole(c *cobra.Command, args []string) error {
 		return nil
 	}
 	a.reads(c, args)
-	var errs []error
+	errs := setTwice(c)
+	if errs != nil {
+		return errors.Join(errs...)
+	}
 	for _, path := range args {
 		if err := resultdir.Unchanged(path); err != nil {
 			errs = append(errs, err)
@@ -148,6 +155,28 @@ func (a *app) readsWhole(c *cobra.Command, args []string) error {
 		return fmt.Errorf("%w\nthe result is not as slotwave wrote it: want it whole, or without manifest.json to read the files as they are", err)
 	}
 	return nil
+}
+
+// setTwice reports the keys that two flags set: the last one would hold, without a word.
+func setTwice(c *cobra.Command) (errs []error) {
+	first := map[string]string{}
+	for _, name := range []string{"set", "over", "know"} {
+		texts, _ := c.Flags().GetStringArray(name)
+		for _, text := range texts {
+			key, value, _ := strings.Cut(text, "=")
+			kind := strings.Replace(name, "over", "set", 1) + " " + key
+			if other := first[kind]; other != "" {
+				hint := ""
+				if name == "set" && strings.HasPrefix(other, "--set ") && c.Flags().Lookup("over") != nil {
+					_, before, _ := strings.Cut(other, "=")
+					hint = fmt.Sprintf("; both: --over %s=%s,%s", key, before, value)
+				}
+				errs = append(errs, fmt.Errorf("%s and --%s %s: want one of them%s", other, name, text, hint))
+			}
+			first[kind] = "--" + name + " " + text
+		}
+	}
+	return errs
 }
 
 // known lists what help has a page or an entry of.
@@ -171,6 +200,13 @@ func help(c *cobra.Command, args []string) error {
 		}
 		if now := newName(name); now != "" {
 			return renamed(name, now)
+		}
+		if p, ok := workload.FindProperty(name); ok {
+			fmt.Fprintln(c.OutOrStdout(), strings.Join(wrap(propertyText(p)), "\n"))
+			return nil
+		}
+		if key := keyLike(name[strings.LastIndexByte(name, '.')+1:]); key != "" {
+			return fmt.Errorf("help %s: a key of a scenario: want docs/scenarios.md, which has its meaning and default, or %s to set it", name, key)
 		}
 		return fmt.Errorf("help %s: no such page%s: want a verb, a topic (slotwave help lists them) or a word of the glossary", name, input.DidYouMean(name, known(c.Root())))
 	}

@@ -67,6 +67,19 @@ func counted(args []string) string {
 	return fmt.Sprintf("%d arguments, %s", len(args), strings.Join(args, " "))
 }
 
+// unknownPart returns the error about the argument of a verb that has only verbs of its own.
+func unknownPart(root *cobra.Command, args []string) error {
+	verb, rest, err := root.Find(args)
+	if err != nil || verb == root || verb.Runnable() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+		return nil
+	}
+	var names []string
+	for _, c := range verb.Commands() {
+		names = append(names, c.Name())
+	}
+	return fmt.Errorf("%s: unknown verb %q%s", verb.Name(), rest[0], input.Suggest(rest[0], names))
+}
+
 // unknownVerb returns the error about the first argument that is not a flag.
 func unknownVerb(root *cobra.Command, args []string) error {
 	var names []string
@@ -107,7 +120,7 @@ var otherWords = map[string]string{
 	"why": "explain", "analyze": "diagnose", "analyse": "diagnose", "doctor": "diagnose",
 	"price": "size", "cost": "size", "provision": "size", "optimize": "tune", "optimise": "tune", "vary": "sweep",
 	"import": "convert", "export": "convert", "info": "inspect", "stats": "inspect", "describe": "inspect",
-	"check": "validate", "lint": "validate", "ls": "list", "cat": "show", "estimate": "predict",
+	"merge": "sweep merge", "plan": "sweep plan", "work": "sweep work", "check": "validate", "lint": "validate", "ls": "list", "cat": "show", "estimate": "predict",
 }
 
 // oldNames has the verbs of version 0.1 that go by another name now.
@@ -178,6 +191,12 @@ func meantFlag(c *cobra.Command, name string) string {
 	if verb, _, err := c.Root().Find([]string{name}); err == nil && c == c.Root() {
 		return "a verb without dashes: " + verb.UseLine()
 	}
+	if name == "version" {
+		return "slotwave --version"
+	}
+	if slices.Contains([]string{"dry-run", "check", "validate"}, name) && strings.Contains(c.Use, "SCENARIO") {
+		return "slotwave validate FILE"
+	}
 	for _, flag := range slices.Sorted(maps.Keys(otherFlags)) {
 		own, key, setting := strings.Cut(flag, " ")
 		if f := c.Flags().Lookup(own); f == nil || !slices.Contains(strings.Fields(otherFlags[flag]), name) {
@@ -190,9 +209,6 @@ func meantFlag(c *cobra.Command, name string) string {
 		}
 		return strings.TrimSpace("--" + own + " " + key)
 	}
-	if key := keyLike(name); key != "" && c.Flags().Lookup("set") != nil {
-		return key
-	}
 	var names, first []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		names = append(names, "--"+f.Name)
@@ -200,7 +216,12 @@ func meantFlag(c *cobra.Command, name string) string {
 			first = append(first, "--"+f.Name)
 		}
 	})
-	switch i := input.Nearest("--"+name, names); {
+	i := input.Nearest("--"+name, names)
+	short := i >= 0 && len(name) > 4 && strings.HasPrefix(names[i], "--"+name) // cut short
+	if key := keyLike(name); key != "" && !short && c.Flags().Lookup("set") != nil {
+		return key
+	}
+	switch {
 	case len(first) > 0:
 		return strings.Join(first, " or ")
 	case i >= 0 && len(name) > 1:

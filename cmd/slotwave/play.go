@@ -41,6 +41,9 @@ browser. A release has it built in.`,
 			if to.out == "" {
 				to.out = text.Slug("play-"+p.Scenario.Name) + ".html"
 			}
+			if err := pageName(to.out, "play"); err != nil {
+				return err
+			}
 			if !to.force && !replaceable(to.out, "slotwave play") {
 				return fmt.Errorf("--out %s: the file exists and is no page of play: name another, or replace it with --force", to.out)
 			}

@@ -99,6 +99,9 @@ func writeReport(a *app, paths []string, k *reporting) error {
 			k.out = "report-anonymous.html"
 		}
 	}
+	if err := pageName(k.out, "report"); err != nil {
+		return err
+	}
 	if !k.force && !replaceable(k.out, "slotwave report") {
 		return fmt.Errorf("--out %s: the file exists and is no report: name another, or replace it with --force", k.out)
 	}

@@ -56,7 +56,7 @@ directory keeps finished points: after an interruption the same command goes on.
 				}
 				return a.reproduce("", k)
 			case k.list || k.all || len(args) == 0:
-				return errors.New("want one PAPER, --all or --list alone")
+				return errors.New("reproduce: want one PAPER (slotwave reproduce --list names them), or --all or --list alone")
 			}
 			return a.reproduce(args[0], k)
 		},

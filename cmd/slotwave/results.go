@@ -94,10 +94,21 @@ func purpose(s *study.Study, verb string, force bool, read ...string) resultdir.
 
 // keepFile writes a file completely or not at all. One that exists is kept unless force.
 func keepFile(name string, force bool, write func(io.Writer) error) error {
-	if study.IsFile(name) && !force {
+	switch info, err := os.Stat(name); {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("--out %s: is a folder: want a file", name)
+	case err == nil && !force:
 		return fmt.Errorf("--out %s: file exists: want another name, or --force", name)
 	}
 	return resultdir.WriteFile(name, 0o666, write)
+}
+
+// pageName refuses a name of an HTML page that says it is something else.
+func pageName(name, verb string) error {
+	if ext := strings.ToLower(filepath.Ext(name)); ext != "" && ext != ".html" && ext != ".htm" {
+		return fmt.Errorf("--out %s: %s writes an HTML page: want a name that ends in .html", name, verb)
+	}
+	return nil
 }
 
 // endings are the file name endings of single files.

@@ -63,11 +63,16 @@ func propertiesTopic() string {
 	b.WriteString("Hadoop properties that slotwave reads, in [conf], [scheduler] and [job.conf].\nThe names of MRv2 are accepted too. Defaults are in parentheses.\n")
 	for _, key := range workload.Properties() {
 		p, _ := workload.FindProperty(key)
-		def := cmp.Or(p.Default, p.Otherwise)
-		if def != "" {
-			def = " (" + def + ")"
-		}
-		fmt.Fprintf(&b, "\n%s%s\n    %s: %s", key, def, p.Reader, p.About)
+		fmt.Fprintf(&b, "\n%s", propertyText(p))
 	}
 	return b.String()
+}
+
+// propertyText is the entry of a property: its name and default, and what it does.
+func propertyText(p workload.Property) string {
+	def := cmp.Or(p.Default, p.Otherwise)
+	if def != "" {
+		def = " (" + def + ")"
+	}
+	return fmt.Sprintf("%s%s\n    %s: %s", p.Key, def, p.Reader, p.About)
 }

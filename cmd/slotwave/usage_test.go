@@ -13,38 +13,52 @@ import (
 // expected, and with nothing of the libraries below.
 func TestUsageErrors(t *testing.T) {
 	for command, want := range map[string]string{
-		"rn two-jobs":                           `unknown verb "rn"; did you mean "run"?`,
-		"--quiet":                               `unknown flag "--quiet"`,
-		"run":                                   "run: got no argument: want slotwave run SCENARIO",
-		"run a b":                               "run: got 2 arguments, a b: want slotwave run SCENARIO",
-		"list all":                              `list: got argument "all": want slotwave list`,
-		"run two-jobs --sed 3":                  `unknown flag "--sed": want --seed`,
-		"run two-jobs -x":                       `unknown flag "-x"; want one of --`,
-		"run two-jobs --seed":                   "--seed: want a value",
-		"run two-jobs --seed -1":                `--seed: got "-1": want a whole number, 0 or more`,
-		"run two-jobs --workers many":           `--workers: got "many": want a whole number`,
-		"run two-jobs --json=7":                 `--json: got "7": want true or false`,
-		"predict two-jobs --deadline 5":         `--deadline: got "5": want a time such as`,
-		"platform fit nowhere.csv":              "slotwave: nowhere.csv: no such file or directory",
-		"convert nowhere --to csv --out x":      "slotwave: nowhere: no such file or directory",
-		"fit nowhere.csv":                       "slotwave: fit is now: slotwave platform fit",
-		"rerun out":                             "slotwave: rerun is now: slotwave run RESULT/manifest.json",
-		"show fb2008":                           `did you mean "fb2009"?`,
-		"two-jobs run":                          "two-jobs is a scenario, not a verb: the verb stands first, such as slotwave run two-jobs",
-		"my.toml":                               "my.toml is a scenario, not a verb",
-		"simulate two-jobs":                     `unknown verb "simulate": slotwave run does that`,
-		"run two-jobs -o x":                     `unknown flag "-o": want --out`,
-		"run two-jobs --output x":               `unknown flag "--output": want --out DIR`,
-		"run two-jobs --workers -1":             "--workers: got -1: want 0 or more",
-		"run two-jobs --set cluster.vcores=8":   `cluster.vcores: Hadoop 1.2.1 has slots: want hadoop = "3.3.6"`,
-		"explain out/x --node node1":            "--at is missing: want a time",
-		"explain out/x --at 5s":                 "--node is missing: want the name",
-		"convert x":                             "--to is missing: want one of",
-		"help wavs":                             "no such page (did you mean waves?)",
-		"tune two-jobs":                         "got 1 run and 2 jobs: want a scenario of one job",
-		"explain two-jobs":                      "got a scenario: want a result; slotwave run two-jobs writes one into out/two-jobs",
-		"run two-jobs --set cluster.hadoop=2.7": "cluster.hadoop: 2.7: want one of 0.20.2, ",
-		"run two-jobs --set job.0.map_time=5":   "unknown key job[0].map_time (did you mean job[0].map_ms?)",
+		"rn two-jobs":                  `unknown verb "rn"; did you mean "run"?`,
+		"--quiet":                      `unknown flag "--quiet"`,
+		"run":                          "run: got no argument: want slotwave run SCENARIO",
+		"run a b":                      "run: got 2 arguments, a b: want slotwave run SCENARIO",
+		"list all":                     `list: got all: want slotwave list, which prints everything`,
+		"list fair2":                   "list: got fair2: a scheduler: slotwave help fair2 explains it",
+		"show aria":                    "show aria: no such scenario, platform or profile: got a model",
+		"help cluster.nodes":           "help cluster.nodes: a key of a scenario: want docs/scenarios.md",
+		"run two-jobs --version":       "want slotwave --version",
+		"run two-jobs --dry-run":       "want slotwave validate FILE",
+		"run two-jobs --replication 3": `unknown flag "--replication": want --replications`,
+		"merge a":                      "slotwave sweep merge does that",
+		"platform calib x":             `platform: unknown verb "calib"; did you mean "calibrate"?`,
+		"reproduce":                    "reproduce: want one PAPER",
+		"convert x --to jist":          "did you mean jhist?",
+		"compare two-jobs --why":       "--why: got 1 scenario, two-jobs: want two",
+		"compare two-jobs two-jobs --why --job shrt":                                     `--job: got "shrt": want the id or name of a job`,
+		"report two-jobs.toml --out x.pdf":                                               "--out x.pdf: report writes an HTML page",
+		"sweep two-jobs --over cluster.nodes=2,3,4 --baseline cluster.nodes=5 --out out": "--baseline: got cluster.nodes=5: want values of the factors, cluster.nodes=2, ..., 4",
+		"run two-jobs --sed 3":                                                           `unknown flag "--sed": want --seed`,
+		"run two-jobs -x":                                                                `unknown flag "-x"; want one of --`,
+		"run two-jobs --seed":                                                            "--seed: want a value",
+		"run two-jobs --seed -1":                                                         `--seed: got "-1": want a whole number, 0 or more`,
+		"run two-jobs --workers many":                                                    `--workers: got "many": want a whole number`,
+		"run two-jobs --json=7":                                                          `--json: got "7": want true or false`,
+		"predict two-jobs --deadline 5":                                                  `--deadline: got "5": want a time such as`,
+		"platform fit nowhere.csv":                                                       "slotwave: nowhere.csv: no such file or directory",
+		"convert nowhere --to csv --out x":                                               "slotwave: nowhere: no such file or directory",
+		"fit nowhere.csv":                                                                "slotwave: fit is now: slotwave platform fit",
+		"rerun out":                                                                      "slotwave: rerun is now: slotwave run RESULT/manifest.json",
+		"show fb2008":                                                                    `did you mean fb2009?`,
+		"two-jobs run":                                                                   "two-jobs is a scenario, not a verb: the verb stands first, such as slotwave run two-jobs",
+		"my.toml":                                                                        "my.toml is a scenario, not a verb",
+		"simulate two-jobs":                                                              `unknown verb "simulate": slotwave run does that`,
+		"run two-jobs -o x":                                                              `unknown flag "-o": want --out`,
+		"run two-jobs --output x":                                                        `unknown flag "--output": want --out DIR`,
+		"run two-jobs --workers -1":                                                      "--workers: got -1: want 0 or more",
+		"run two-jobs --set cluster.vcores=8":                                            `cluster.vcores: Hadoop 1.2.1 has slots: want hadoop = "3.3.6"`,
+		"explain out/x --node node1":                                                     "--at is missing: want a time",
+		"explain out/x --at 5s":                                                          "--node is missing: want the name",
+		"convert x":                                                                      "--to is missing: want one of",
+		"help wavs":                                                                      "no such page (did you mean waves?)",
+		"tune two-jobs":                                                                  "got 1 run and 2 jobs: want a scenario of one job",
+		"explain two-jobs":                                                               "got a scenario: want a result; slotwave run two-jobs writes one into out/two-jobs",
+		"run two-jobs --set cluster.hadoop=2.7":                                          "cluster.hadoop: 2.7: want one of 0.20.2, ",
+		"run two-jobs --set job.0.map_time=5":                                            "unknown key job[0].map_time (did you mean job[0].map_ms?)",
 	} {
 		code, _, stderr := call("", strings.Fields(command)...)
 		if code != exitInput || !strings.Contains(stderr, want) || strings.ContainsAny(strings.TrimSpace(stderr), "\n\\") {
@@ -73,6 +87,17 @@ func TestForeignFiles(t *testing.T) {
 	latin1 := file("latin1.toml", "name = \"caf\xe9\"\n")
 	table := file("prices.csv", "machine,price\nm1,2\n")
 	file("pictures/slots.png", "\x89PNG\r\n\x1a\n")
+	study := file("study.toml", "scenario = \"two-jobs\"\n[[factor]]\nkey = \"cluster.nodes\"\nvalues = [2, 3]\n")
+	machine := file("machine.toml", "cores = 4\n[[disk]]\n")
+	offer := file("offer.toml", "[[goal]]\nfinish = \"5m\"\n[[node]]\nname = \"a\"\nmap_slots = \"two\"\n")
+	none := filepath.Join(folder, "none")
+	if code, _, stderr := call("", "run", "two-jobs", "--set", "attempts=none", "--set", "plots=none", "--out", none); code != exitDone {
+		t.Fatal(stderr)
+	}
+	empty := filepath.Join(folder, "empty")
+	if err := os.Mkdir(empty, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	goal := file("goal.toml", "[[node]]\nname = \"a\"\nmap_slots = 2\nreduce_slots = 1\n[[goal]]\njob = \"shrt\"\nresponse = \"5m\"\n")
 	for _, c := range []struct {
 		args []string
@@ -92,6 +117,17 @@ func TestForeignFiles(t *testing.T) {
 		{[]string{"inspect", table}, "a table with the columns machine, price: want those of attempts.csv or jobs.csv"},
 		{[]string{"inspect", filepath.Join(folder, "pictures")}, "slots.png: a picture: want a history"},
 		{[]string{"run", filepath.Join(folder, "pictures")}, "slots.png: a picture: want a history"},
+		{[]string{"run", study}, "got a study: want a scenario; slotwave sweep " + study + " simulates it"},
+		{[]string{"inspect", study}, "got a study: want a result"},
+		{[]string{"run", machine}, "got a platform: want a scenario"},
+		{[]string{"run", goal}, "got goals and offers: want a scenario; slotwave size SCENARIO " + goal},
+		{[]string{"platform", "bench", scenario}, "got a scenario: want a platform"},
+		{[]string{"platform", "fit", scenario}, "line 1: want a table of benchmarks"},
+		{[]string{"sweep", study, "--set", "cluster.nodes=4"}, "study.toml:2: the study varies this key: want --over cluster.nodes=4"},
+		{[]string{"size", "two-jobs", offer}, "offer.toml:5: node[0]: cluster.map_slots: \"two\": want a whole number"},
+		{[]string{"diagnose", none}, "the run wrote no attempts"},
+		{[]string{"explain", none, "--task", "short/m/0"}, "the run wrote no attempts"},
+		{[]string{"diagnose", empty}, empty + ": no file to read"},
 		{[]string{"size", "two-jobs", goal}, `goal[0]: job: got "shrt": want one of long, short`},
 	} {
 		code, _, stderr := call("", c.args...)

@@ -170,11 +170,12 @@ func ReadProfile(r io.Reader) (Profile, error) {
 	lines := csv.NewReader(r)
 	lines.FieldsPerRecord = len(profileHeader)
 	header, err := lines.Read()
-	if err != nil && !errors.Is(err, csv.ErrFieldCount) {
-		return nil, fmt.Errorf("line 1: want %s: %w", strings.Join(profileHeader, ","), err)
-	}
 	if !slices.Equal(header, profileHeader) {
-		return nil, fmt.Errorf("line 1: %q: want %s", strings.Join(header, ","), strings.Join(profileHeader, ","))
+		got := ""
+		if err == nil || errors.Is(err, csv.ErrFieldCount) {
+			got = fmt.Sprintf("got the columns %s: ", strings.Join(header, ","))
+		}
+		return nil, fmt.Errorf("line 1: %swant a table of benchmarks with the columns %s (slotwave platform bench writes one)", got, strings.Join(profileHeader, ","))
 	}
 	var p Profile
 	err = eachRow(lines, strings.Join(profileHeader, ","), func(line int, fields []string) (err error) {

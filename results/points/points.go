@@ -284,7 +284,7 @@ func (p *Points) WriteText(w io.Writer, colour bool) error {
 		if !p.some(func(runs []Replication) bool {
 			return slices.ContainsFunc(runs, func(r Replication) bool { return !math.IsNaN(r.Values[m]) })
 		}) {
-			fmt.Fprintln(t, "No simulation has this figure: no job that it is about has ended, or no node has a price.")
+			fmt.Fprintln(t, "No simulation has this figure: no job that it is about has ended, or no node has a price (cluster.price_per_hour).")
 			continue
 		}
 		fmt.Fprint(t, "point\tmean\tn\tbest\tcompared with the baseline\n")

@@ -147,6 +147,9 @@ func decode(name string, content []byte) (m Manifest, err error) {
 		d.DisallowUnknownFields() // such as a damaged name of the checksum
 		err = d.Decode(&m)
 	}
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		err = fmt.Errorf("changed: no JSON from byte %d on", syntax.Offset)
+	}
 	if err != nil {
 		return Manifest{}, fmt.Errorf("%s: %w", name, err)
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -142,7 +143,10 @@ func Explain(first, second, job string, o study.Options, progress study.SweepPro
 	}
 	var err error
 	w.Differences, err = simulated.Compare(&shown, job)
-	return w, study.Internal(err)
+	if errors.Is(err, diagnose.ErrUnbalanced) {
+		err = study.Internal(err)
+	}
+	return w, err
 }
 
 // endedJobs are the times of the jobs that a run ends, in nanoseconds.

@@ -254,13 +254,12 @@ func Explain(w io.Writer, path string, what diagnose.Explained) (warnings []stri
 	return done.Warnings, nil
 }
 
-// NotScenarios refuses scenarios, of files and shipped ones, where results are
-// wanted.
+// NotScenarios refuses scenarios, of files and shipped ones, and their parts where
+// results are wanted.
 func NotScenarios(paths ...string) error {
 	for _, path := range paths {
-		_, err := os.Stat(path)
-		if file := filepath.Ext(path) == ".toml"; file && err == nil || err != nil && slices.Contains(scenarios.List(), path) {
-			return fmt.Errorf("%s: got a scenario: want a result; slotwave run %s writes one into out/%s", path, path, strings.TrimSuffix(filepath.Base(path), ".toml"))
+		if what, next := scenarios.Kind(path); what != "" {
+			return fmt.Errorf("%s: got %s: want a result; %s", path, what, next)
 		}
 	}
 	return nil
@@ -385,9 +384,13 @@ func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History,
 	if folder != "" && len(runs) > 1 {
 		var names []string
 		for _, files := range runs {
-			names = append(names, filepath.Dir(files[0]))
+			name := files[0]
+			if study.IsFile(name) {
+				name = filepath.Dir(name)
+			}
+			names = append(names, name)
 		}
-		return nil, fmt.Errorf("got %s: want the folder of one run: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
+		return nil, fmt.Errorf("got %s: want the folder of one of them: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
 	}
 	read := paths
 	if folder != "" {
@@ -411,6 +414,9 @@ func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History,
 	}
 	if h.Dropped > 0 {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("and %d more", h.Dropped))
+	}
+	if study.IsFile(filepath.Join(paths[0], resultdir.ManifestName)) && len(h.Jobs) > 0 && !slices.ContainsFunc(h.Jobs, func(j workload.HistoryJob) bool { return len(j.Tasks) > 0 }) {
+		return nil, fmt.Errorf("%s: the run wrote no attempts (attempts = \"none\"): want the same run with --set attempts=csv", paths[0])
 	}
 	if folder == "" {
 		files, err := trace.ReadOptions{}.Files(paths...)
@@ -530,8 +536,17 @@ func (k *Options) question(recorded map[string]time.Duration, done *Diagnosis) (
 		return nil, fmt.Errorf("%s: got %d runs: want a scenario with one", k.On, n)
 	}
 	run := &s.Scenario.Runs[0]
-	if jobs := run.Question.Jobs; len(jobs) == 1 && len(recorded) == 1 {
-		jobs[0].ID = slices.Sorted(maps.Keys(recorded))[0]
+	jobs, ids := run.Question.Jobs, slices.Sorted(maps.Keys(recorded))
+	if len(jobs) == 1 && len(ids) == 1 {
+		jobs[0].ID = ids[0]
+	}
+	if len(ids) > 0 && !slices.ContainsFunc(jobs, func(j workload.Job) bool { return slices.Contains(ids, j.ID) }) {
+		var names []string
+		for i := range jobs {
+			names = append(names, jobs[i].ID)
+		}
+		const most = 3
+		return nil, fmt.Errorf("%s: has the jobs %s and none of the run: want the ids of the run as names, such as %s", k.On, strings.Join(names[:min(most, len(names))], ", "), strings.Join(ids[:min(most, len(ids))], ", "))
 	}
 	sums, err := study.Sums(s.Scenario.Inputs)
 	done.inputs = append(done.inputs, sums...)

@@ -123,7 +123,23 @@ func (s *Sweep) readBaseline() error {
 		for _, level := range s.File.Baseline {
 			wanted = append(wanted, level.Key+"="+level.Text)
 		}
-		return fmt.Errorf("%s: baseline: got %s: want values of the factors", s.StudyName, strings.Join(wanted, " "))
+		place := s.StudyName + ": baseline"
+		if len(s.Asked.Baseline) > 0 {
+			place = "--baseline"
+		}
+		var factors []string
+		for i := range s.Factors {
+			f := &s.Factors[i]
+			values := []string{f.Level(0).Text}
+			if f.Count > 2 {
+				values = append(values, "...")
+			}
+			if f.Count > 1 {
+				values = append(values, f.Level(f.Count-1).Text)
+			}
+			factors = append(factors, f.Key+"="+strings.Join(values, ", "))
+		}
+		return fmt.Errorf("%s: got %s: want values of the factors, %s", place, strings.Join(wanted, " "), strings.Join(factors, "; "))
 	}
 	return nil
 }

@@ -121,6 +121,9 @@ func (s *Sweep) ReadFactors() ([]Factor, error) {
 			level := given.Level(k)
 			return FactorLevel{level.Text, study.KeySettings(level.Key, level.TOML, tables)}
 		}
+		if i := slices.IndexFunc(s.Asked.Set, func(set string) bool { return strings.HasPrefix(set, f.Key+"=") }); i >= 0 {
+			return nil, fmt.Errorf("--set %s: %sthe study varies this key: want --over %[1]s to replace its values", s.Asked.Set[i], f.where)
+		}
 		if slices.ContainsFunc(all, func(g Factor) bool { return g.Key == f.Key && g.where != "" }) {
 			return nil, fmt.Errorf("%sfactor: key: got %s twice: want one factor", f.where, f.Key)
 		}

@@ -71,7 +71,7 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 	files := found.files
 	c.h.Release, c.conf = found.release, found.conf
 	if len(files) == 0 {
-		return fmt.Errorf("no file to read: want histories, a trace or the result of a run in this folder")
+		return fmt.Errorf("%s: no file to read: want histories, a trace or the result of a run in this folder", strings.Join(paths, ", "))
 	}
 	for _, path := range files {
 		err := o.readFile(c, path)
