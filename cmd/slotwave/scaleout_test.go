@@ -69,4 +69,8 @@ func TestSweepStreaming(t *testing.T) {
 	writeFile(t, "hadoop.rows", rows)
 	verb(t, "sweep", "merge", "hadoop.rows", "--quiet", "--out", "merged")
 	sameTree(t, tree(t, "merged"), tree(t, "local"), "Hadoop Streaming")
+	verb(t, "sweep", "submit", "hadoop", "mystudy.toml", "--shards", "4", "--dry-run", "--out", "shards")
+	if script := read(t, "shards/hadoop.sh"); !strings.Contains(script, "linespermap=50 ") || !strings.Contains(script, ",mystudy.toml,my.toml'") {
+		t.Errorf("got %s: want 50 points a mapper, and the study and the scenario as files", script)
+	}
 }

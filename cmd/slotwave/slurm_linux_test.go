@@ -35,12 +35,6 @@ NodeName=two NodeHostname=localhost NodeAddr=127.0.0.1 Port=16829 CPUs=1 State=U
 PartitionName=all Nodes=one,two Default=YES MaxTime=INFINITE State=UP
 `
 
-// slurmScript is that of docs/scale-out.md, with the path of slotwave.
-const slurmScript = `#!/bin/sh
-#SBATCH --array=1-6 --requeue --open-mode=append --output=shards/log-%%a
-exec %s sweep work "shards/my-shard-$SLURM_ARRAY_TASK_ID" --workers 1 --quiet
-`
-
 // slurm starts slurmctld and two slurmd on this host.
 type slurm struct {
 	t      *testing.T
@@ -144,14 +138,12 @@ func TestSweepSlurm(t *testing.T) {
 	uneven(t, 6)
 	s := newSlurm(t)
 	s.run(program, "sweep", "mystudy.toml", "--quiet", "--out", "local")
-	writeFile(t, "my-plan.jsonl", s.run(program, "sweep", "plan", "mystudy.toml"))
-	os.Mkdir("shards", 0o755)
-	s.run("split", "--number=r/6", "--numeric-suffixes=1", "--suffix-length=1", "my-plan.jsonl", "shards/my-shard-")
-	writeFile(t, "my-array.sh", fmt.Sprintf(slurmScript, program))
-	submit := func() { t.Log(s.run("sbatch", "my-array.sh")) }
-	submit()
+	submit := func() string {
+		return s.run(program, "sweep", "submit", "slurm", "mystudy.toml", "--shards", "6", "--out", "shards")
+	}
+	t.Log(submit())
 	rows := func(shard int) int {
-		data, _ := os.ReadFile(fmt.Sprintf("shards/my-shard-%d.rows", shard))
+		data, _ := os.ReadFile(fmt.Sprintf("shards/shard-%d.rows", shard))
 		return strings.Count(string(data), "\n")
 	}
 	s.wait("half of the second shard", func() bool { return rows(2) > 100 })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study/sweep"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // sweeping are the flags of sweep and its verbs.
@@ -93,8 +94,7 @@ simulations are not repeated.
 
 To use several machines, print the points with "sweep plan", divide its lines
 into files, simulate each file with "sweep work", and join the rows with "sweep
-merge". The result has the same bytes as that of one machine. docs/scale-out.md
-has scripts for Slurm and Hadoop Streaming.`,
+merge". The result has the same bytes as that of one machine.`,
 		Example: "  slotwave sweep two-jobs --over scheduler.name=fifo,fair2 --replications 10\n  slotwave sweep my-study.toml --out out/my-study",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.sweep(c, args[0], k) },
@@ -102,7 +102,7 @@ has scripts for Slurm and Hadoop Streaming.`,
 	k.write(c)
 	k.ask(c)
 	k.work(c)
-	c.AddCommand(sweepPlanCommand(a), sweepWorkCommand(a), sweepMergeCommand(a))
+	c.AddCommand(sweepPlanCommand(a), sweepWorkCommand(a), sweepMergeCommand(a), sweepSubmitCommand(a))
 	return c
 }
 
@@ -202,6 +202,57 @@ point.`,
 	}
 	k.write(c)
 	c.Flags().BoolVar(&k.quiet, "quiet", false, "print no summary")
+	return c
+}
+
+func sweepSubmitCommand(a *app) *cobra.Command {
+	k, shards, dry := &sweeping{}, 0, false
+	c := &cobra.Command{
+		Use:   "submit slurm|hadoop STUDY",
+		Short: "Have Slurm or Hadoop Streaming simulate the points of a study",
+		Long: `Divide the points of a study into shards, write them with a script into a
+folder, and submit the script: a job array of Slurm, or a job of Hadoop
+Streaming. When all tasks have ended, join the rows with "slotwave sweep merge".
+
+Repeat the same command if tasks were lost: it submits the same shards again,
+and finished simulations are not repeated. docs/scale-out.md has examples.`,
+		Example: "  slotwave sweep submit slurm my-study.toml --out my-shards --dry-run\n  slotwave sweep merge my-shards/*.rows --out out/my-study",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if args[0] != "slurm" && args[0] != "hadoop" {
+				return fmt.Errorf("got %q: want slurm or hadoop", args[0])
+			}
+			if shards < 0 {
+				return fmt.Errorf("--shards: got %d: want 0 or more", shards)
+			}
+			s, err := k.open(c, args[1])
+			if err != nil {
+				return err
+			}
+			if k.out == "" {
+				k.out = filepath.Join("out", s.Name()+"-shards")
+			}
+			m := s.Submission(k.out, shards, build())
+			submit := m.Slurm
+			if args[0] == "hadoop" {
+				submit = m.Hadoop
+			}
+			printed, err := submit(dry)
+			if err == nil && !k.quiet {
+				fmt.Fprintf(a.stdout, "%s in %s\n", workload.Counted(m.Shards, "shard", "shards"), printable(k.out))
+				if printed != "" {
+					fmt.Fprintln(a.stdout, printable(printed))
+				}
+				_, err = fmt.Fprintf(a.stdout, "next: slotwave sweep merge %s/*.rows\n", printable(k.out))
+			}
+			return err
+		},
+	}
+	k.ask(c)
+	c.Flags().StringVar(&k.out, "out", "", "`DIR` for the shards and rows (default out/<name>-shards)")
+	c.Flags().IntVar(&shards, "shards", 0, "number of shards (0: of 30 s or more each, by the time that some points take)")
+	c.Flags().BoolVar(&dry, "dry-run", false, "write the shards and the script, but do not submit them")
+	c.Flags().BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
 }
 

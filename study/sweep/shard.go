@@ -40,13 +40,16 @@ func (p *planned) known(file string, n int) error {
 }
 
 // Plan writes one line of JSON per point.
-func (s *Sweep) Plan(w io.Writer, b resultdir.Build) error {
+func (s *Sweep) Plan(w io.Writer, b resultdir.Build) error { return s.plan(w, b, s.all()) }
+
+// plan writes the lines of some points.
+func (s *Sweep) plan(w io.Writer, b resultdir.Build, points iter.Seq[int]) error {
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	line := planned{journalHead: s.identity(b)}
 	line.Schema = planSchema.String()
-	for i := range s.NumPoints {
+	for i := range points {
 		line.Point, line.Set = i+1, s.Settings(i)
 		if err := e.Encode(line); err != nil {
 			return err

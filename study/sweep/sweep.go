@@ -2,7 +2,7 @@
 // factors, each with several seeds, on one machine or many.
 //
 //	Open -> Sweep.Run -> Journal            one line for each finished simulation
-//	Sweep.Plan -> Work -> Merge             the same in shards, on several machines (shard)
+//	Sweep.Plan -> Work -> Merge             the same in shards (shard), on Slurm or Hadoop (submit)
 //	Sweep.Points -> results/points          tables, intervals and pictures
 package sweep
 
