@@ -153,7 +153,7 @@ func TestFormatsDocumented(t *testing.T) {
 	jobs, attempts := simulated()
 	h := NewHistory(jobs, attempts)
 	h.Jobs[0].Error = "x"
-	h.Jobs[0].Tasks[0].Attempts[0].Progress = &workload.ProgressSplits{}
+	h.Jobs[0].Tasks[0].Attempts[0].Progress = workload.PackSplits([4][]int64{})
 	h.Jobs[0].Tasks[0].Attempts[0].CPUMillis = 1
 	h.Jobs[0].Tasks[0].Attempts[0].Speculative = true
 

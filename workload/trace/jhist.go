@@ -306,7 +306,7 @@ func (r *jhistReader) attemptEvent(b *jobBuilder, t *workload.HistoryTask, line 
 		return
 	}
 	a.Rack, a.Node = r.c.place(line, strings.Trim(r.get("rackname"), "/"), r.get("hostname"))
-	if progress := r.splits.clone(); progress != nil {
+	if progress := r.splits.packed(); progress != "" {
 		a.Progress = progress
 	}
 	if t.ReduceSlot {

@@ -499,7 +499,7 @@ func (rr *rumenReader) oneAttempt(t *workload.HistoryTask, job []byte, la *logge
 		}
 	}
 	a.Counters, a.More = counters.Counters, counters.More
-	a.Progress = la.splits.clone()
+	a.Progress = la.splits.packed()
 	return nil
 }
 
@@ -507,26 +507,14 @@ func (rr *rumenReader) oneAttempt(t *workload.HistoryTask, job []byte, la *logge
 // cpuUsages, vmemKbytes and physMemKbytes.
 type loggedSplits [4][]int64
 
-// clone copies the samples into separate memory, or returns nil if there are
-// none.
-func (s *loggedSplits) clone() *workload.ProgressSplits {
-	n := 0
+// packed returns the samples, or nothing if there are none.
+func (s *loggedSplits) packed() workload.ProgressSplits {
 	for _, list := range s {
-		n += len(list)
-	}
-	if n == 0 {
-		return nil
-	}
-	all := make([]int64, 0, n)
-	var own loggedSplits
-	for i, list := range s {
-		if len(list) == 0 {
-			continue
+		if len(list) > 0 {
+			return workload.PackSplits(*s)
 		}
-		all = append(all, list...)
-		own[i] = all[len(all)-len(list) : len(all) : len(all)]
 	}
-	return &workload.ProgressSplits{Clock: own[0], CPU: own[1], VMem: own[2], PhysMem: own[3]}
+	return ""
 }
 
 // count returns a number that cannot be negative; -1 is unknown.

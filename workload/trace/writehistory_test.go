@@ -61,9 +61,6 @@ func lose(j *workload.HistoryJob) {
 			if a.Node == "" || a.Kind != workload.Map || len(t.Split.Hosts) == 0 {
 				a.Locality = workload.NoLocality
 			}
-			if a.Progress != nil && len(a.Progress.Clock) == 0 {
-				a.Progress = nil
-			}
 		}
 	}
 }
@@ -137,7 +134,7 @@ func TestMRv1RoundTrip(t *testing.T) {
 			for k := range x.Tasks {
 				for n := range x.Tasks[k].Attempts {
 					a := &x.Tasks[k].Attempts[n]
-					a.Progress, a.More.GCMillis = nil, workload.Unknown
+					a.Progress, a.More.GCMillis = "", workload.Unknown
 					if a.State != workload.Succeeded {
 						a.Phases, a.Counters, a.More = y.Tasks[k].Attempts[n].Phases, y.Tasks[k].Attempts[n].Counters, y.Tasks[k].Attempts[n].More
 					}
@@ -332,7 +329,7 @@ func TestHadoopInts(t *testing.T) {
 	j := &h.Jobs[0]
 	j.HeapMB, j.MapMB, j.ClusterMapMB, j.Totals.FailedMaps = much, much, much, much
 	a := &j.Tasks[0].Attempts[1]
-	a.HTTPPort, a.Progress, a.HDFSReadBytes = much, &workload.ProgressSplits{Clock: []int64{5, much}}, much
+	a.HTTPPort, a.Progress, a.HDFSReadBytes = much, workload.PackSplits([4][]int64{{5, much}}), much
 	var rumen, jhist bytes.Buffer
 	if err := errors.Join(writeRumen(&rumen, h), jobFiles(h)[0].writeJhist(&jhist)); err != nil {
 		t.Fatal(err)

@@ -321,21 +321,18 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 		rack = "/" + a.Rack
 	}
 	counters := jhCounters("COUNTERS", ofAttempt(a, t), nil)
-	progress := workload.ProgressSplits{}
-	if a.Progress != nil {
-		progress = *a.Progress
-	}
+	progress := a.Progress.Lists()
 	mapped, shuffled, sorted := marksOf(a, t.ReduceSlot)
 	switch {
 	case a.State != workload.Succeeded:
 		w.event(attemptEvent(t)+a.State.String(), "TaskAttemptUnsuccessfulCompletion", task, kind, name, w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
-			a.State.String(), a.Error, unionOf(counters), progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
+			a.State.String(), a.Error, unionOf(counters), progress[0], progress[1], progress[2], progress[3])
 	case !t.ReduceSlot:
 		w.event("MAP_ATTEMPT_FINISHED", "MapAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(mapped), w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
-			"", counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
+			"", counters, progress[0], progress[1], progress[2], progress[3])
 	default:
 		w.event("REDUCE_ATTEMPT_FINISHED", "ReduceAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(shuffled), w.millis(sorted), w.millis(a.Finish), a.Node,
-			int64(workload.Unknown), rack, "", counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
+			int64(workload.Unknown), rack, "", counters, progress[0], progress[1], progress[2], progress[3])
 	}
 }
 

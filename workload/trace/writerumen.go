@@ -149,8 +149,9 @@ func (w rumenWriter) attempt(a *workload.HistoryAttempt, t *workload.HistoryTask
 		"finishTime", w.millis(a.Finish),
 		"attemptID", id,
 	}
-	if p := a.Progress; p != nil {
-		o = append(o, "clockSplits", asInts(p.Clock), "cpuUsages", asInts(p.CPU), "vmemKbytes", asInts(p.VMem), "physMemKbytes", asInts(p.PhysMem))
+	if a.Progress != "" {
+		p := a.Progress.Lists()
+		o = append(o, "clockSplits", asInts(p[0]), "cpuUsages", asInts(p[1]), "vmemKbytes", asInts(p[2]), "physMemKbytes", asInts(p[3]))
 	}
 	_, shuffled, sorted := marksOf(a, t.ReduceSlot)
 	o = append(o, "shuffleFinished", w.millis(shuffled), "sortFinished", w.millis(sorted))
