@@ -18,7 +18,6 @@ type capacity struct {
 	leafs []*capacityLeaf
 
 	least, most     Resource // allocations
-	leastFactor     float32  // (most - least) / most
 	nodeDelay       int
 	rackDelay       int // -1: none
 	rackFullReset   bool
@@ -55,7 +54,8 @@ func (s *capacity) AppAdded(a *App) error {
 	a.prepare(&s.cluster)
 	a.Priority = min(a.Priority, s.maxPriority)
 	a.Path = q.path
-	a.capacity = &capacityApp{leaf: q.leaf, size: s.Normalize(a.Queue, a.Size)}
+	a.capacity = &capacityApp{leaf: q.leaf, size: s.Normalize(q.path, a.Size)}
+	q.leaf.users.of(a.User) // also of one that a limit of parallel applications holds back
 	s.limits.add(a)
 	return nil
 }
@@ -102,8 +102,12 @@ func (s *capacity) NodeRemoved(n *Node) {
 }
 
 // Normalize implements Scheduler.
-func (s *capacity) Normalize(_ string, r Resource) Resource {
-	return s.calc.normalize(r, s.least, s.most, s.least)
+func (s *capacity) Normalize(queue string, r Resource) Resource {
+	most := s.most
+	if q := s.paths[queue]; q != nil {
+		most = q.largest
+	}
+	return s.calc.normalize(r, s.least, most, s.least)
 }
 
 // within reports whether an amount is within another one: each part of it from 2.8 on, as

@@ -312,6 +312,39 @@ func TestFairOrdering(t *testing.T) {
 	want(t, "fair", serve("fair").Name, "b")
 }
 
+// By size an application's use counts by the logarithm of its demand: what it uses and
+// what it asks for.
+func TestFairOrderingBySize(t *testing.T) {
+	d := capacityDesk(t, 2, mib(8192, 8), map[string]string{
+		"root.default.ordering-policy": "fair", "root.default.ordering-policy.fair.enable-size-based-weight": "true",
+	})
+	a := d.start("a", "default", "u")
+	d.ask(a, 20, mib(1024, 1), 3)
+	l := a.capacity.leaf
+	l.order()
+	want(t, "uses", a.capacity.key, mib(1024, 1))
+	want(t, "uses and asks for", a.capacity.wish, mib(4096, 4))
+	want(t, "1023 by log2(1024)", l.magnitude(&capacityApp{key: mib(1023, 1), wish: mib(1023, 1)}), 102.3)
+}
+
+// A queue has the largest allocation and the weights of users of the queue above it, unless
+// it has its own. Tries of reservations count by that allocation.
+func TestSettingsFromAbove(t *testing.T) {
+	d := capacityDesk(t, 1, mib(8192, 8), map[string]string{
+		"root.queues": "p", "root.p.capacity": "100", "root.p.queues": "a,b", "root.p.a.capacity": "50", "root.p.b.capacity": "50",
+		"root.p.maximum-allocation-mb": "4096", "root.p.b.maximum-allocation-mb": "2048",
+		"root.user-settings.u.weight": "0.5", "root.p.user-settings.v.weight": "0.4", "root.p.b.user-settings.v.weight": "0.3",
+	})
+	s := d.s.(*capacity)
+	want(t, "of a", s.Normalize("root.p.a", mib(8000, 1)), mib(4096, 1))
+	want(t, "of b", s.Normalize("root.p.b", mib(8000, 1)), mib(2048, 1))
+	want(t, "part of the largest", s.paths["root.p.b"].leastFactor, 0.5)
+	a, b := s.paths["root.p.a"].leaf.users.weights, s.paths["root.p.b"].leaf.users.weights
+	want(t, "u in a", a["u"], 0.5)
+	want(t, "v in a", a["v"], 0.4)
+	want(t, "v in b", b["v"], 0.3)
+}
+
 // Users in one queue get equal parts, whatever their number of jobs.
 func TestUsersShare(t *testing.T) {
 	d := capacityDesk(t, 4, mib(8192, 8), map[string]string{
@@ -470,6 +503,9 @@ func TestCapacityRefusals(t *testing.T) {
 		{"root.default.ordering-policy", "lifo", "fifo or fair"},
 		{"resource-calculator", "Mine", "DefaultResourceCalculator"},
 		{"node-locality-delay", "x", "whole number"},
+		{"root.default.maximum-allocation-mb", "9000", "at most yarn.scheduler.maximum-allocation-mb (8192)"},
+		{"root.default.maximum-allocation-vcores", "5", "at most yarn.scheduler.maximum-allocation-vcores (4)"},
+		{"root.user-settings.u.weight", "1.5", "from 0 to 1: 100 / minimum-user-limit-percent of root.default"},
 	} {
 		p := Properties{capacityPrefix + "root.queues": "default", capacityPrefix + "root.default.capacity": "100"}
 		for q, capacity := range map[string]string{"a": "10", "b": "60", "c": "50", "d": "[memory=1024,vcores=1]"} {
@@ -627,14 +663,18 @@ func TestRoomOfAQueueAtItsLimit(t *testing.T) {
 	}
 }
 
-// A user counts among those that ask while one of his applications asks for something.
+// A user counts among those that ask while one of his applications asks for something,
+// unless all of them wait for others to end.
 func TestUsersThatAsk(t *testing.T) {
-	d := capacityDesk(t, 1, mib(8192, 8), nil)
+	d := capacityDesk(t, 1, mib(8192, 8), map[string]string{"max-parallel-apps": "1"})
 	a := d.start("a", "default", "u")
 	users := a.capacity.leaf.users
 	d.ask(a, 10, mib(1024, 1), 3)
 	d.ask(a, 20, mib(1024, 1), 3)
 	want(t, "asks", users.active(), 1)
+	d.submit("b", "default", "v", mib(1024, 1))
+	want(t, "with one that waits", users.active(), 1)
+	want(t, "of whom all count", len(users.users), 2)
 	d.ask(a, 10, mib(1024, 1), 0)
 	want(t, "at one priority", users.active(), 1)
 	d.ask(a, 20, mib(1024, 1), 0)

@@ -31,7 +31,6 @@ func newCapacity(r *reader, l Listener) (Scheduler, error) {
 	}
 	s.least, s.most = r.bounds()
 	s.calc = r.calculator(capacityPrefix + "resource-calculator")
-	s.leastFactor = s.calc.ratio(s.most.Minus(s.least), s.most)
 	s.limits = newAppLimits(r.parallelApps(), func(a *App) *appLimit { return a.capacity.leaf.q.limit }, func(a *App) { a.capacity.leaf.submit(a) })
 	s.root = s.read(r, nil, "root", "root")
 	if len(s.root.children) == 0 {
@@ -91,6 +90,7 @@ func (s *capacity) read(r *reader, parent *capacityQueue, name, path string) *ca
 	q := &capacityQueue{s: s, name: name, path: path, parent: parent, preemptable: true, intraPreemptable: true}
 	s.readCapacity(r, q, key)
 	q.priority = int32(r.whole(key("priority"), 0))
+	s.readLargest(r, q, key)
 	if parent != nil {
 		q.preemptable, q.intraPreemptable = parent.preemptable, parent.intraPreemptable
 	}
@@ -119,6 +119,24 @@ func (s *capacity) read(r *reader, parent *capacityQueue, name, path string) *ca
 	}
 	q.checkSum(r)
 	return q
+}
+
+// readLargest reads the largest allocation of a queue, by default that of the queue above it
+// (AbstractCSQueue.setupMaximumAllocation).
+func (s *capacity) readLargest(r *reader, q *capacityQueue, key func(string) string) {
+	q.largest = s.most
+	if q.parent != nil {
+		q.largest = q.parent.largest
+	}
+	q.largest.MemoryMiB = r.whole(key("maximum-allocation-mb"), q.largest.MemoryMiB)
+	q.largest.VCores = r.whole(key("maximum-allocation-vcores"), q.largest.VCores)
+	switch {
+	case q.largest.MemoryMiB > s.most.MemoryMiB:
+		r.fail(key("maximum-allocation-mb"), fmt.Sprintf("at most yarn.scheduler.maximum-allocation-mb (%d)", s.most.MemoryMiB))
+	case q.largest.VCores > s.most.VCores:
+		r.fail(key("maximum-allocation-vcores"), fmt.Sprintf("at most yarn.scheduler.maximum-allocation-vcores (%d)", s.most.VCores))
+	}
+	q.leastFactor = s.calc.ratio(q.largest.Minus(s.least), q.largest)
 }
 
 // checkSum refuses children whose percentages do not make 100 or are mixed with
@@ -227,7 +245,7 @@ func (s *capacity) readLeaf(r *reader, q *capacityQueue, key func(string) string
 	l.amPercent = r.number(key("maximum-am-resource-percent"), r.number(capacityPrefix+"maximum-am-resource-percent", 0.1))
 	l.users.percent = float32(r.whole(key("minimum-user-limit-percent"), 100))
 	l.users.factor = r.number(key("user-limit-factor"), 1)
-	l.users.weights = r.weights(key("user-settings."))
+	l.users.weights = r.weights(q.path, l.users.percent)
 	switch r.text(key("ordering-policy"), "fifo") {
 	case "fifo":
 	case "fair":
@@ -280,14 +298,27 @@ func (r *reader) parallelApps() func(user string) int {
 	}
 }
 
-// weights reads "user-settings.<user>.weight".
-func (r *reader) weights(prefix string) map[string]float32 {
+// weights reads the weights of users of a leaf, of which those of nearer queues go first
+// (AbstractCSQueue.getUserWeightsFromHierarchy).
+func (r *reader) weights(path string, percent float32) map[string]float32 {
 	out := make(map[string]float32)
-	for key := range r.p {
-		if user, ok := strings.CutPrefix(key, prefix); ok {
-			if user, ok := strings.CutSuffix(user, ".weight"); ok {
-				out[user] = r.number(key, 1)
+	from := make(map[string]string)
+	for end := range len(path) + 1 {
+		if end < len(path) && path[end] != '.' {
+			continue
+		}
+		prefix := capacityPrefix + path[:end] + ".user-settings."
+		for key := range r.p {
+			if user, ok := strings.CutPrefix(key, prefix); ok {
+				if user, ok := strings.CutSuffix(user, ".weight"); ok {
+					out[user], from[user] = r.number(key, 1), key
+				}
 			}
+		}
+	}
+	for _, user := range sortedKeys(out) {
+		if most := 100 / min(percent, 100); out[user] < 0 || out[user] > most {
+			r.fail(from[user], fmt.Sprintf("from 0 to %v: 100 / minimum-user-limit-percent of %s", most, path))
 		}
 	}
 	return out

@@ -8,7 +8,7 @@ type capacityApp struct {
 	size    Resource // of the ApplicationMaster, normalised
 	ordered bool     // activated: in the list of those that are given containers
 	key     Resource // use as of the last renewal of its place in the order
-	wish    Resource // demand likewise
+	wish    Resource // the same and what it asked for then
 	seen    bool     // it has been offered a node, or seen a change of the cluster
 	request Resource // with which it was, before 2.8
 }

@@ -219,8 +219,9 @@ func (s *capacity) mayTake(a *App, p Priority, size Resource) bool {
 	booked := a.reservedAt(p)
 	starved := 0
 	if booked > 0 {
-		factor := s.calc.ratio(size, s.most)
-		starved = int(float32(a.retries[p]) / float32(booked) * (1 - min(factor, s.leastFactor)))
+		q := a.capacity.leaf.q
+		factor := s.calc.ratio(size, q.largest)
+		starved = int(float32(a.retries[p]) / float32(booked) * (1 - min(factor, q.leastFactor)))
 	}
 	return starved+int(a.table(p).count(Any))-booked > 0
 }

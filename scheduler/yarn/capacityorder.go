@@ -13,7 +13,7 @@ import (
 func (l *capacityLeaf) order() []*App {
 	for _, a := range l.stale {
 		l.active = slices.DeleteFunc(l.active, func(x *App) bool { return x == a })
-		a.capacity.key, a.capacity.wish = a.used, a.pending
+		a.capacity.key, a.capacity.wish = a.used, a.used.Plus(a.pending)
 		l.insert(a)
 	}
 	l.stale = l.stale[:0]

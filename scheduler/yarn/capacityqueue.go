@@ -57,6 +57,9 @@ type capacityQueue struct {
 	leaf     *capacityLeaf // nil for a parent
 	limit    *appLimit     // max-parallel-apps
 
+	largest     Resource // allocation
+	leastFactor float32  // (largest - the least allocation) / largest
+
 	capacity, most       float32  // of the parent, as fractions
 	absolute, absoluteTo float32  // of the cluster
 	fixed, fixedMost     Resource // absolute resources, where configured
