@@ -147,7 +147,7 @@ var Releases = []Release{
 }
 
 // after210 are settings that came after 2.10.
-var after210 = []string{"max-parallel-apps", "maxContainerAllocation"}
+var after210 = []string{"max-parallel-apps", "maxContainerAllocation", "maxChildResources", "resource-types.memory-mb.increment-allocation", "resource-types.vcores.increment-allocation"}
 
 // yarn28 adds the rules that hold from 2.8 on.
 func yarn28(r YARNRelease) *YARNRelease {

@@ -229,7 +229,7 @@ var ignoredInQueues = []string{"aclSubmitApps", "aclAdministerApps", "aclAdminis
 // (AllocationFileParser).
 var (
 	settingsOfQueues = []string{
-		"minResources", "maxResources", "maxContainerAllocation", "maxRunningApps", "maxAMShare", "weight", "minSharePreemptionTimeout",
+		"minResources", "maxResources", "maxChildResources", "maxContainerAllocation", "maxRunningApps", "maxAMShare", "weight", "minSharePreemptionTimeout",
 		"fairSharePreemptionTimeout", "fairSharePreemptionThreshold", "schedulingPolicy", "schedulingMode", "allowPreemptionFrom",
 	}
 	settingsOfFile = []string{
@@ -252,10 +252,9 @@ func (x *xmlReader) allocations(at hadoopFiles) (a *model.Allocations, rules *el
 		case e.name == "queue" || e.name == "pool":
 			if x.queueName(e) == "root" { // its settings and queues are those of the tree
 				q := x.queue(e, "", at)
-				for _, name := range slices.Sorted(maps.Keys(q.Settings)) {
-					x.warnAt(e.line, "%s of the queue root is not simulated", name)
-				}
-				a.Queues = append(a.Queues, q.Queues...)
+				below := q.Queues
+				q.Queues = nil
+				a.Queues = append(append(a.Queues, q), below...)
 			} else {
 				a.Queues = append(a.Queues, x.queue(e, "root", at))
 			}

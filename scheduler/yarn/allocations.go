@@ -29,10 +29,11 @@ func (a amounts) of(cluster Resource) Resource {
 }
 
 // parseAmounts reads "12288 mb, 12 vcores", "memory-mb=12288, vcores=12", "50%" or
-// "50% memory, 20% cpu" (FairSchedulerConfiguration.parseResourceConfigValue).
-func parseAmounts(text string) (amounts, error) {
+// "50% memory, 20% cpu" (FairSchedulerConfiguration.parseResourceConfigValue). What is
+// not stated is as missing.
+func parseAmounts(text string, missing Resource) (amounts, error) {
 	bad := fmt.Errorf("got %q: want amounts like \"12288 mb, 12 vcores\" or percentages like \"50%%\"", text)
-	a := amounts{fixed: unbounded}
+	a := amounts{fixed: missing}
 	t := strings.ToLower(strings.TrimSpace(text))
 	if strings.Contains(t, "%") {
 		p, ok := parsePercents(t)
@@ -132,9 +133,10 @@ func newFair(r *reader, file *model.Allocations, l Listener) (Scheduler, error) 
 		return !r.flag(prefix+"am.preemption."+queue, r.flag(prefix+"am.preemption", true))
 	}
 	s.least, s.most = r.bounds()
+	// getIncrementAllocation: from 3.0 on the names of resource types go first.
 	s.step = Resource{
-		MemoryMiB: r.whole("yarn.scheduler.increment-allocation-mb", 1024),
-		VCores:    r.whole("yarn.scheduler.increment-allocation-vcores", 1),
+		MemoryMiB: r.whole("yarn.resource-types.memory-mb.increment-allocation", r.whole("yarn.scheduler.increment-allocation-mb", 1024)),
+		VCores:    r.whole("yarn.resource-types.vcores.increment-allocation", r.whole("yarn.scheduler.increment-allocation-vcores", 1)),
 	}
 	s.reserveFrom = times(s.step, float64(r.number("yarn.scheduler.reservation-threshold.increment-multiple", 2)))
 	// The four heartbeats that FSPreemptionThread means to add are none in 3.3.6: it is
@@ -163,6 +165,9 @@ func (s *fair) readQueues(r *reader) {
 				continue
 			}
 			child := s.newQueue(r, parent, parent.path+"."+q.Name, q.Settings)
+			if len(q.Queues) > 0 && s.release.Fair28 && q.Settings["maxAMShare"] != "" {
+				r.refuse(child, "maxAMShare", "got "+q.Settings["maxAMShare"]+": want it at queues without queues in them alone")
+			}
 			add(child, q.Queues)
 		}
 	}
@@ -176,6 +181,25 @@ func (s *fair) readQueues(r *reader) {
 	slices.SortStableFunc(s.leafs, func(a, b *fairQueue) int {
 		return slotOf(stringHash(a.path), slots) - slotOf(stringHash(b.path), slots)
 	})
+	s.defaultFirst()
+	// Hadoop makes the queues in the order of its leafs, and asks them in that order where
+	// applications that wait began together (QueueManager.updateAllocationConfiguration).
+	for _, q := range s.queues {
+		q.children, q.limit.below = nil, nil
+	}
+	for _, leaf := range s.leafs {
+		for q := leaf; q.parent != nil && !slices.Contains(q.parent.children, q); q = q.parent {
+			q.parent.children, q.parent.limit.below = append(q.parent.children, q), append(q.parent.limit.below, q.limit)
+		}
+	}
+}
+
+// defaultFirst puts the queue that is made before the file is read before the others
+// (QueueManager.initialize).
+func (s *fair) defaultFirst() {
+	if q := s.queues["root.default"]; q != nil && slices.Contains(s.leafs, q) {
+		s.leafs = append([]*fairQueue{q}, remove(s.leafs, q)...)
+	}
 }
 
 // newQueue makes a queue with the defaults of the file and its own settings.
@@ -188,15 +212,16 @@ func (s *fair) newQueue(r *reader, parent *fairQueue, path string, own map[strin
 		parent.children = append(parent.children, q)
 		q.limit = newAppLimit(parent.limit, path, math.MaxInt)
 		q.minTimeout, q.fairTimeout, q.threshold = parent.minTimeout, parent.fairTimeout, parent.threshold
-		defaults["maxAMShare"] = s.file.Settings["queueMaxAMShareDefault"]
-		defaults["maxRunningApps"] = s.file.Settings["queueMaxAppsDefault"]
-		defaults["maxResources"] = s.file.Settings["queueMaxResourcesDefault"]
 	} else {
 		q.limit = newAppLimit(nil, path, math.MaxInt)
 		defaults["minSharePreemptionTimeout"] = s.file.Settings["defaultMinSharePreemptionTimeout"]
 		defaults["fairSharePreemptionTimeout"] = s.file.Settings["defaultFairSharePreemptionTimeout"]
 		defaults["fairSharePreemptionThreshold"] = s.file.Settings["defaultFairSharePreemptionThreshold"]
 	}
+	// These hold for root too, unless it has its own (AllocationConfiguration.initFSQueue).
+	defaults["maxAMShare"] = s.file.Settings["queueMaxAMShareDefault"]
+	defaults["maxRunningApps"] = s.file.Settings["queueMaxAppsDefault"]
+	defaults["maxResources"] = s.file.Settings["queueMaxResourcesDefault"]
 	defaults["schedulingPolicy"] = s.file.Settings["defaultQueueSchedulingPolicy"]
 	if defaults["schedulingPolicy"] == "" {
 		defaults["schedulingPolicy"] = "fair"
@@ -204,7 +229,22 @@ func (s *fair) newQueue(r *reader, parent *fairQueue, path string, own map[strin
 	s.queues[path] = q
 	s.configure(r, q, defaults)
 	s.configure(r, q, own)
+	if parent != nil && q.policy != nil {
+		switch {
+		case parent.policy == sharings["fifo"]:
+			r.refuse(parent, "schedulingPolicy", "got fifo: want fair or drf at a queue with queues in it")
+		case s.release.Fair28 && parent.policy == sharings["fair"] && q.policy == sharings["drf"]:
+			r.refuse(q, "schedulingPolicy", "got drf below a queue of the policy fair: want fair or fifo")
+		}
+	}
 	return q
+}
+
+// refuse keeps what is wrong with an element of a queue.
+func (r *reader) refuse(q *fairQueue, element, what string) {
+	if r.err == nil {
+		r.err = &Refused{"queue " + q.path + ": " + element, what}
+	}
 }
 
 // configure applies settings to a queue.
@@ -214,8 +254,8 @@ func (s *fair) configure(r *reader, q *fairQueue, own map[string]string) {
 		if text == "" || !r.knows(name) {
 			continue
 		}
-		if err := q.set(name, text); err != nil && r.err == nil {
-			r.err = &Refused{"queue " + q.path + ": " + name, err.Error()}
+		if err := q.set(name, text); err != nil {
+			r.refuse(q, name, err.Error())
 		}
 	}
 }
@@ -235,12 +275,15 @@ func (q *fairQueue) set(name, text string) error {
 	seconds := func() int64 { return int64(number()) * 1e9 }
 	switch name {
 	case "minResources":
-		a, err = parseAmounts(text)
+		a, err = parseAmounts(text, Resource{})
 		q.leastShare = a.fixed
 	case "maxResources":
-		q.mostShare, err = parseAmounts(text)
+		q.mostShare, err = parseAmounts(text, unbounded)
+	case "maxChildResources":
+		a, err = parseAmounts(text, unbounded)
+		q.mostBelow = &a
 	case "maxContainerAllocation":
-		a, err = parseAmounts(text)
+		a, err = parseAmounts(text, unbounded)
 		q.largest = &a.fixed
 	case "weight":
 		q.weight = float32(number())
@@ -279,7 +322,11 @@ func (s *fair) make(path string) *fairQueue {
 		return nil
 	}
 	q := s.newQueue(&reader{}, parent, path, nil)
+	if parent.mostBelow != nil {
+		q.mostShare = *parent.mostBelow
+	}
 	s.leafs = append(s.leafs, q)
+	s.defaultFirst()
 	return q
 }
 

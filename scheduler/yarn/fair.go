@@ -84,6 +84,7 @@ func (s *fair) pass() {
 		s.changes++
 		s.updated = s.changes
 	}
+	s.schedule() // before what is preempted is, at the same instant, killed
 	switch {
 	case !s.preempts:
 	case !s.release.Fair28:
@@ -94,7 +95,6 @@ func (s *fair) pass() {
 		}
 		s.preempt()
 	}
-	s.schedule()
 }
 
 // Waits implements Scheduler. What was preempted for someone may be left on a node.

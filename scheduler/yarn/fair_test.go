@@ -254,7 +254,9 @@ func TestFairReservation(t *testing.T) {
 func TestDominantReservation(t *testing.T) {
 	reserve := func(cores int64) bool {
 		p := Properties{several: "true", "yarn.scheduler.maximum-allocation-vcores": "8"}
-		d := fairDesk(t, 1, mib(16384, 16), p, queues(queue("s", "schedulingPolicy", "drf"), queue("l", "schedulingPolicy", "drf")))
+		file := queues(queue("s"), queue("l"))
+		file.Settings = map[string]string{"defaultQueueSchedulingPolicy": "drf"}
+		d := fairDesk(t, 1, mib(16384, 16), p, file)
 		s := d.start("s", "root.s", "u")
 		l := d.start("l", "root.l", "u")
 		d.ask(l, 10, mib(1024, cores), 1)
@@ -314,14 +316,14 @@ func TestAmounts(t *testing.T) {
 		"20% memory, 50% cpu":           mib(200, 5),
 		"vcores = 4 , memory-mb = 1024": mib(1024, 4),
 	} {
-		a, err := parseAmounts(text)
+		a, err := parseAmounts(text, unbounded)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 		want(t, text, a.of(mib(1000, 10)), wanted)
 	}
 	for _, text := range []string{"", "many", "-5 mb", "5 apples", "x%"} {
-		if _, err := parseAmounts(text); err == nil {
+		if _, err := parseAmounts(text, unbounded); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
 	}
@@ -337,9 +339,40 @@ func TestQueuesOnDemand(t *testing.T) {
 	}
 }
 
+// Of applications that began together and wait in two queues, the one of the queue that
+// Hadoop has made first runs first, whatever the order of the file.
+func TestQueuesAreMadeInTheOrderOfHashes(t *testing.T) {
+	file := queues(queue("b"), queue("a"))
+	file.Queues[0].Settings = map[string]string{"maxRunningApps": "1"}
+	d := fairDesk(t, 1, mib(8192, 8), Properties{}, file)
+	first := d.submit("x", "root.b", "u", mib(1024, 1))
+	b, a := d.submit("y", "root.b", "u", mib(1024, 1)), d.submit("z", "root.a", "u", mib(1024, 1))
+	d.s.AttemptRemoved(first)
+	want(t, "in a", a.runs, true)
+	want(t, "in b", b.runs, false)
+}
+
+// The defaults of the file hold for root too, what root says of queues below it for those
+// that the file does not name, and a minimum of one resource leaves the other at none.
+func TestRootAndDefaults(t *testing.T) {
+	file := queues(queue("a", "minResources", "memory-mb=2048"), queue("b"))
+	file.Queues[0].Settings = map[string]string{"maxChildResources": "4096 mb, 2 vcores"}
+	file.Settings = map[string]string{"queueMaxAppsDefault": "1"}
+	d := fairDesk(t, 1, mib(8192, 8), Properties{"yarn.resource-types.memory-mb.increment-allocation": "512"}, file)
+	s := d.s.(*fair)
+	want(t, "first", d.submit("x", "root.a", "u", mib(1024, 1)).runs, true)
+	want(t, "second of root", d.submit("y", "root.b", "u", mib(1024, 1)).runs, false)
+	want(t, "made", d.submit("z", "root.new", "u", mib(1024, 1)).fair.queue.most(), mib(4096, 2))
+	want(t, "of the file", s.queues["root.b"].most(), unbounded)
+	want(t, "minimum", s.queues["root.a"].least(), mib(2048, 0))
+	want(t, "increment", s.Normalize("root.a", mib(1100, 1)), mib(1536, 1))
+}
+
 func TestFairRefusals(t *testing.T) {
 	for _, q := range []model.AllocationQueue{
-		queue("q", "weight", "heavy"), queue("q", "maxResources", "lots"), queue("q", "schedulingPolicy", "lifo"),
+		queue("q", "weight", "heavy"), queue("q", "maxResources", "lots"), queue("q", "schedulingPolicy", "lifo"), queue("q", "schedulingPolicy", "drf"),
+		{Name: "q", Settings: map[string]string{"schedulingPolicy": "fifo"}, Queues: []model.AllocationQueue{queue("below")}},
+		{Name: "q", Settings: map[string]string{"maxAMShare": "0.3"}, Queues: []model.AllocationQueue{queue("below")}},
 	} {
 		if _, err := New(&model.YARN{Policy: "fair", Allocations: queues(q)}, release(t, ""), &desk{}); err == nil || !strings.Contains(err.Error(), "root.q") {
 			t.Errorf("%v: got %v, want an error that names the queue", q.Settings, err)

@@ -16,6 +16,7 @@ type fairQueue struct {
 	weight      float32
 	leastShare  Resource
 	mostShare   amounts
+	mostBelow   *amounts  // maxChildResources: of queues that the file does not name
 	largest     *Resource // maxContainerAllocation
 	maxAM       float32   // share of the fair share; -1: no limit
 	minTimeout  int64     // ns
