@@ -151,6 +151,11 @@ func (a *attempt) amEnded(exit Exit) {
 		return
 	}
 	a.over = true
+	if a.started && !a.lost {
+		// The launcher stops what runs in the container (FinalTransition, AMLauncher.cleanup).
+		n := a.rm.nodes[a.am.Node]
+		n.kill(n.find(a.am), KilledByAM)
+	}
 	a.lose()
 	p := a.app
 	sched := a.rm.sched

@@ -247,6 +247,30 @@ func TestLostApplicationMaster(t *testing.T) {
 	want(t, "its attempt", rows[1].Attempt, 2)
 }
 
+// The process of an ApplicationMaster that is preempted is stopped at once, not with the
+// next heartbeat of its node.
+func TestPreemptedApplicationMaster(t *testing.T) {
+	idle := func(int) Application {
+		return &script{beat: func(s *script, n int) { s.m.Allocate(AllocateRequest{}) }}
+	}
+	first, second := submission(1050*ms, idle), submission(8050*ms, idle)
+	first.Queue, first.AM, second.Queue = "root.a", model.Resource{MemoryMiB: 4096, VCores: 1}, "root.b"
+	c := cluster(1, first, second)
+	c.Scheduler = func(l policy.Listener) (policy.Scheduler, error) {
+		return policy.New(&model.YARN{
+			Policy:     "fair",
+			Properties: policy.Properties{"yarn.scheduler.fair.preemption": "true", "yarn.scheduler.fair.waitTimeBeforeKill": "1200"},
+			Allocations: &model.Allocations{
+				Settings: map[string]string{"defaultFairSharePreemptionTimeout": "1"},
+				Queues:   []model.AllocationQueue{{Name: "a", Settings: map[string]string{"weight": "0", "maxAMShare": "-1"}}, {Name: "b"}},
+			},
+		}, recorded.YARN, l)
+	}
+	row := run(t, c, 20000*ms).Rows()[0]
+	want(t, "exit", row.Exit, Preempted)
+	want(t, "stopped", row.End, row.Freed+c.Kill)
+}
+
 // An ApplicationMaster that exits without a word fails, twice at most.
 func TestFailedApplicationMaster(t *testing.T) {
 	attempts := 0
