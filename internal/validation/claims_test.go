@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,9 +21,9 @@ const claimsFile = "../../docs/evidence/claims.csv"
 // quickParts are parts of papers that take less than a second.
 var quickParts = [][2]string{{"herodotou", "merge"}, {"herodotou", "behaviour"}, {"khan", "2"}, {"zhang", "splits"}, {"hitune", "7.1"}, {"sonata", "splits"}}
 
-// The committed answers are those of the claims, and the pages of the cases and the
-// counts in the documents follow from them. All points take minutes, so the usual run
-// of the tests simulates some parts.
+// The committed answers are those of the claims, and the counts on the page
+// of the cases follow from them. All points take minutes, so the usual run of the
+// tests simulates some parts.
 func TestClaims(t *testing.T) {
 	papers, err := reproduce.Papers()
 	if err != nil {
@@ -105,50 +104,39 @@ func claimRows(t *testing.T) [][]string {
 	return rows
 }
 
-var claimFigure = regexp.MustCompile(`\d[\d.]*`)
+// casesPage has a section for each case, with the scenario in its heading.
+const casesPage = "../../docs/cases.md"
 
-// claimed is the text of a claim, with what it says in figures unless these are in it.
-func claimed(text, says string) string {
-	have := claimFigure.FindAllString(text, -1)
-	for _, f := range claimFigure.FindAllString(says, -1) {
-		if !slices.Contains(have, f) {
-			return text + ": " + says
-		}
-	}
-	return text
-}
-
-// writeCases compares the page of each case, and the table of verdicts, with the
-// answers, or writes them anew.
+// writeCases compares the counts of verdicts on the page of the cases, by scenario and
+// by paper, with the answers, or writes them anew.
 func writeCases(t *testing.T, papers []reproduce.Paper, rows [][]string) {
 	t.Helper()
-	pages, err := filepath.Glob("../../docs/cases/*.md")
-	if err != nil {
-		t.Fatal(err)
+	verdict := func(paper, claim string) string {
+		return rows[slices.IndexFunc(rows, func(r []string) bool { return r[0] == paper && r[1] == claim })][8]
 	}
-	for _, file := range pages {
-		scenario := strings.TrimSuffix(filepath.Base(file), ".md")
-		table := "| the paper says | simulated | true at |\n|---|---|---|\n"
-		found := false
+	cases := "| scenario | parts | reproduced | depends | not reproduced |\n|---|---|---|---|---|\n"
+	page := read(t, casesPage)
+	for _, heading := range regexp.MustCompile(`(?m)^### ([a-z0-9-]+):`).FindAllStringSubmatch(page, -1) {
+		var parts []string
+		counts := map[string]int{}
 		for i := range papers {
 			for k := range papers[i].Experiment {
 				e := &papers[i].Experiment[k]
-				if e.Scenario != scenario || e.Procedure != "" || e.Name == "splits" || papers[i].Name == "herodotou" {
+				if e.Scenario != heading[1] || e.Procedure != "" || e.Name == "splits" || papers[i].Name == "herodotou" {
 					continue
 				}
+				parts = append(parts, papers[i].Name+" "+e.Name)
 				for _, c := range e.Claim {
-					r := rows[slices.IndexFunc(rows, func(r []string) bool { return r[0] == papers[i].Name && r[1] == c.ID })]
-					table += fmt.Sprintf("| %s | %s | %s of %s: %s |\n", claimed(r[3], r[4]), r[5], r[7], r[6], r[8])
-					found = true
+					counts[verdict(papers[i].Name, c.ID)]++
 				}
 			}
 		}
-		if !found {
-			t.Errorf("%s: no claim is answered by this scenario", file)
-			continue
+		if len(parts) == 0 {
+			t.Errorf("%s: no claim is answered by %s", casesPage, heading[1])
 		}
-		sectionOf(t, file, "claims", table)
+		cases += fmt.Sprintf("| `%s` | %s | %d | %d | %d |\n", heading[1], strings.Join(parts, ", "), counts[reproduce.Reproduced], counts[reproduce.Depends], counts[reproduce.NotReproduced])
 	}
+	sectionOf(t, casesPage, "cases", cases)
 	verdicts := "| paper | reproduced | depends | not reproduced | not a simulator's business | claims |\n|---|---|---|---|---|---|\n"
 	for i := range papers {
 		counts := map[string]int{}
@@ -160,5 +148,5 @@ func writeCases(t *testing.T, papers []reproduce.Paper, rows [][]string) {
 		}
 		verdicts += fmt.Sprintf("| `%s` | %d | %d | %d | %d | %d |\n", papers[i].Name, counts[reproduce.Reproduced], counts[reproduce.Depends], counts[reproduce.NotReproduced], counts[reproduce.Beyond], counts[""])
 	}
-	sectionOf(t, "../../docs/cases.md", "verdicts", verdicts)
+	sectionOf(t, casesPage, "verdicts", verdicts)
 }
