@@ -291,7 +291,7 @@ func (b *books) settle(j *job, h *workload.HistoryJob) {
 	if len(b.jobs) == 0 || j.submit < b.begin {
 		b.begin = j.submit
 	}
-	b.end = max(b.end, j.finish)
+	b.end = max(b.end, j.finish, last)
 	b.jobs = append(b.jobs, j)
 	b.jobAt[j.id] = j
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,12 +30,12 @@ func (c *Change) ofCluster() bool {
 	return slices.ContainsFunc([]string{"node ", "cluster.", "scheduler.", "network."}, func(p string) bool { return strings.HasPrefix(c.Key, p) })
 }
 
-// weighs is the weight of a change, 0 where there is none.
-func (c *Change) weighs() float64 {
+// weighs is the weight of a change that a rule proposes for a question.
+func (c *Change) weighs(q *model.WhatIf) float64 {
 	if c == nil {
-		return 0
+		return weightSet
 	}
-	return c.weight
+	return cmp.Or(c.weight, weightOf(q, c.Key))
 }
 
 // of sets the key of a change.

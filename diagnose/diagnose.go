@@ -245,7 +245,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			d.Findings = append(d.Findings, Finding{
 				Job: j.id, Rule: rule.id, Basis: rule.basis, Cause: rule.cause, Node: h.node, Device: h.device, Tasks: h.tasks,
 				Evidence: h.evidence, Value: h.value, Peers: h.peers, Z: h.z, Account: h.account, Change: h.change,
-				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(rule.weight, h.change.weighs(), weightSet), others: h.others,
+				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(rule.weight, h.change.weighs(e.question)), others: h.others,
 			})
 		}
 	}

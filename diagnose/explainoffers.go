@@ -303,13 +303,7 @@ func (x *explainer) silentAt(node string, at time.Duration) string {
 // a slot for which jobs waited. Without offers it is the last start of an attempt
 // there.
 func (x *explainer) atNode(at time.Duration, node string) ([]string, error) {
-	end := time.Duration(0)
-	for i := range int32(x.books.rows) {
-		if a := x.books.at(i); a.timed() {
-			end = max(end, a.finish)
-		}
-	}
-	if at > end {
+	if end := x.books.end; at > end {
 		return nil, fmt.Errorf("--at: got %s: want at most %s, the end of the run", seconds(at), seconds(end))
 	}
 	known := slices.Contains(x.books.nodes.list, node)

@@ -32,9 +32,9 @@ func (l *lever) unusual() bool { return len(l.to) > 0 && l.to[0].weight >= weigh
 const (
 	weightRepair  = 3    // a node unlike its peers
 	weightUnusual = 1    // a limit, or a value outside its usual range
-	weightSet     = 0.5  // a key that is set to other than its default, or that a rule names
-	weightUsual   = 0.25 // any other
-	weightBought  = 0.1  // more or faster hardware than usual, or another Hadoop
+	weightSet     = 0.3  // a property that the scenario sets
+	weightUsual   = 0.15 // any other
+	weightBought  = 0.05 // more or faster hardware than usual, or another Hadoop
 )
 
 // weigh sets the weight of a change.
@@ -55,16 +55,17 @@ func unusual(is bool) float64 {
 // kinds of devices. Time for which a slot was held by others has the parts of their
 // tasks.
 var parts = map[string][]string{
-	"launch":  names(queueTime, initialisation, heartbeatTime, schedulerLimit, localityTime, slotHeld, betweenAttempts, setUp, cleanUp, waitsForFetch, shuffleTime),
-	"start":   names(startUp, setUp, cleanUp, commitTime, heartbeatTime, slotHeld),
-	"read":    append(names(readTime, localityTime), onDisk, onNetwork),
-	"map":     append(names(readTime, workTime, startUp), onCPU, onDisk),
-	"sort":    append(names(sortSpill, mergeTime, waitsForSpill, workTime), onCPU, onDisk),
-	"shuffle": append(names(shuffleTime, waitsForFetch, waitsForMemory, mergeTime), onNetwork),
-	"write":   append(names(writeTime, commitTime), onDisk, onNetwork),
-	"disk":    append(names(readTime, sortSpill, mergeTime, writeTime), onDisk),
-	"network": append(names(readTime, shuffleTime, writeTime, localityTime), onNetwork),
-	"lost":    names(lostAttempts, queueTime, betweenAttempts, slotHeld),
+	"launch":    names(queueTime, initialisation, heartbeatTime, schedulerLimit, localityTime, slotHeld, betweenAttempts, setUp, cleanUp, waitsForFetch, shuffleTime),
+	"start":     names(startUp, setUp, cleanUp, commitTime, heartbeatTime, slotHeld),
+	"read":      append(names(readTime, localityTime), onDisk, onNetwork),
+	"map":       append(names(readTime, workTime, startUp), onCPU, onDisk),
+	"sort":      append(names(sortSpill, mergeTime, waitsForSpill, workTime), onCPU, onDisk),
+	"shuffle":   append(names(shuffleTime, waitsForFetch, waitsForMemory, mergeTime), onNetwork),
+	"write":     append(names(writeTime, commitTime), onDisk, onNetwork),
+	"processor": append(names(workTime, sortSpill, mergeTime), onCPU),
+	"disk":      append(names(readTime, sortSpill, mergeTime, writeTime), onDisk),
+	"network":   append(names(readTime, shuffleTime, writeTime, localityTime), onNetwork),
+	"lost":      names(lostAttempts, queueTime, betweenAttempts, slotHeld),
 }
 
 // The kinds of devices, of whose time each step with a device is.
@@ -123,8 +124,7 @@ func (u *uses) largest(l *lever) (name string, part float64) {
 // levers lists what can be moved in a question: repairs of nodes and limits first,
 // then sizes and settings.
 func levers(q *model.WhatIf) []lever {
-	list := append(unlikePeers(q), limitsOf(q)...)
-	list = append(list, sizes(q)...)
+	list := slices.Concat(unlikePeers(q), limitsOf(q), sizes(q), fewOrMany(q))
 	for _, key := range workload.Properties() {
 		if p, _ := workload.FindProperty(key); p.Acts != "" && readBy(&p, q) {
 			list = append(list, propertyLever(q, p))
@@ -206,6 +206,19 @@ func setProperty(key, value string) *Change {
 	})
 }
 
+// weightOf is the weight of a change of a key: whether the scenario sets the property.
+func weightOf(q *model.WhatIf, key string) float64 {
+	if q == nil {
+		return weightSet
+	}
+	for _, c := range append([]workload.Conf{q.Cluster.Conf, q.Scheduler.Conf}, confsOf(q)...) {
+		if _, set := c.Lookup(key); set {
+			return weightSet
+		}
+	}
+	return weightUsual
+}
+
 // propertyLever moves a Hadoop property to its default, and up and down within its
 // usual range, or towards it.
 func propertyLever(q *model.WhatIf, p workload.Property) lever {
@@ -220,19 +233,19 @@ func propertyLever(q *model.WhatIf, p workload.Property) lever {
 		}
 	}
 	l := lever{key: p.Key, acts: p.Acts, about: p.About}
-	off := p.Unusual(value, def)
+	off, own := p.Unusual(value, def), weightOf(q, p.Key)
 	if value != def && def != "" {
-		l.to = append(l.to, setProperty(p.Key, def).weigh(max(weightSet, unusual(off != 0))))
+		l.to = append(l.to, setProperty(p.Key, def).weigh(max(own, unusual(off != 0))))
 	}
 	switch {
 	case p.Key == "mapred.output.compress": // who reads the output decides
 	case strings.HasSuffix(p.Key, ".codec"):
-		l.to = append(l.to, setProperty(p.Key, fastCodec).weigh(weightUsual))
+		l.to = append(l.to, setProperty(p.Key, fastCodec).weigh(own))
 	case strings.HasSuffix(p.Key, "java.opts"):
 		heap := workload.HeapMB(value)
 		if value != "" && heap > 0 {
 			l.step = func(steps int) *Change {
-				return setProperty(p.Key, fmt.Sprintf("-Xmx%dm", int64(float64(heap)*math.Pow(2, float64(steps))))).weigh(weightUsual)
+				return setProperty(p.Key, fmt.Sprintf("-Xmx%dm", int64(float64(heap)*math.Pow(2, float64(steps))))).weigh(own)
 			}
 		}
 	default:
@@ -241,7 +254,7 @@ func propertyLever(q *model.WhatIf, p workload.Property) lever {
 			if !ok || steps < 0 && p.Key == "dfs.replication" { // replicas keep data safe
 				return nil
 			}
-			return setProperty(p.Key, next).weigh(unusual(off*steps < 0))
+			return setProperty(p.Key, next).weigh(max(own, unusual(off*steps < 0)))
 		}
 	}
 	return l
@@ -415,6 +428,15 @@ func sizes(q *model.WhatIf) []lever {
 			}})
 		}
 	}
+	if usual := usualSlowness(c); usual > 1 {
+		const key = "cluster.slowdown"
+		list = append(list, lever{key: key, acts: "start map sort write shuffle", about: "factor on the times of tasks", to: []*Change{edited(key, key+" = 1", func(q *model.WhatIf) error {
+			for i := range q.Cluster.Nodes {
+				q.Cluster.Nodes[i].Slowness /= usual
+			}
+			return nil
+		}).weigh(weightUnusual)}})
+	}
 	machine := usualMachine(c)
 	list = append(list, slotsLever(q, workload.Map), slotsLever(q, workload.Reduce))
 	if !math.IsInf(machine.Uplink, 1) && len(c.Machines) > 0 && len(c.Racks) > 1 {
@@ -433,34 +455,47 @@ func sizes(q *model.WhatIf) []lever {
 	if len(c.Machines) == 0 {
 		return append(list, reducesLever(), splitsLever(q))
 	}
-	for _, h := range []struct {
-		key, acts, about, text string
-		base                   float64
-		own, described         float64
-		multiply               func(*model.Machine, float64)
-	}{
-		{"network.nic_mb", "network", "rate of network interfaces", "network interfaces %.3g times as fast", 4, machine.NIC, machine.Described.NIC, func(m *model.Machine, by float64) { m.NIC *= by }},
-		{"cluster.disks", "disk", "number of disks", "%.3g times as many disks", 2, float64(len(machine.Disks)), float64(machine.Described.Disks), func(m *model.Machine, by float64) {
-			if len(m.Disks) > 0 {
-				m.Disks = slices.Repeat(m.Disks[:1], int(math.Round(float64(len(m.Disks))*by)))
-			}
-		}},
-	} {
-		better := func(steps int) float64 { return max(0, min(weightBought, float64(steps))) }
+	for _, h := range hardware {
+		better := func(steps int) float64 { return max(0, min(weightBought, float64(steps)*h.base)) }
 		l := multiplied(h.key, h.acts, h.about, h.text, h.base, better, func(q *model.WhatIf, factor float64) error {
 			for i := range q.Cluster.Machines {
 				h.multiply(&q.Cluster.Machines[i], factor)
 			}
 			return nil
 		})
-		if h.described > h.own && h.own > 0 {
-			as := l.times(h.described / h.own).weigh(weightUnusual)
+		if is, described := h.of(machine.Describe()), h.of(machine.Described); described > float64(1.01*is) && is > 0 {
+			as := l.times(described / is).weigh(weightUnusual)
 			as.Text += ", as those of " + machine.Name
 			l.to = []*Change{as}
 		}
-		list = append(list, l)
+		if len(l.to) > 0 || h.base > 0 {
+			list = append(list, l)
+		}
 	}
 	return append(list, reducesLever(), splitsLever(q))
+}
+
+// hardware lists the keys of machines. More of it is tried in powers of base; 0: only
+// as much as the platform has.
+var hardware = []struct {
+	key, acts, about, text string
+	base                   float64
+	of                     func(model.Described) float64
+	multiply               func(*model.Machine, float64)
+}{
+	{"network.nic_mb", "network", "rate of network interfaces", "network interfaces %.3g times as fast", 4, func(d model.Described) float64 { return d.NIC }, func(m *model.Machine, by float64) { m.NIC *= by }},
+	{"cluster.disks", "disk", "number of disks", "%.3g times as many disks", 2, func(d model.Described) float64 { return float64(d.Disks) }, func(m *model.Machine, by float64) {
+		m.Disks = slices.Repeat(m.Disks[:min(1, len(m.Disks))], int(math.Round(float64(len(m.Disks))*by)))
+	}},
+	{"cluster.disk_slowdown", "disk", "rate of disks", "disks %.3g times as fast", 0, func(d model.Described) float64 { return d.Rate }, func(m *model.Machine, by float64) {
+		m.Disks = slices.Clone(m.Disks)
+		for i := range m.Disks {
+			m.Disks[i].Read, m.Disks[i].Write = m.Disks[i].Read*by, m.Disks[i].Write*by
+		}
+	}},
+	{"cluster.cores", "processor", "number of cores", "%.3g times as many cores", 0, func(d model.Described) float64 { return float64(d.Cores) }, func(m *model.Machine, by float64) { m.Cores = int(math.Round(float64(m.Cores) * by)) }},
+	{"cluster.cpu_slowdown", "processor", "speed of cores", "cores %.3g times as fast", 0, func(d model.Described) float64 { return d.Speed }, func(m *model.Machine, by float64) { m.Speed *= by }},
+	{"cluster.memory", "disk", "memory of nodes", "%.3g times as much memory", 0, func(d model.Described) float64 { return float64(d.Memory) }, func(m *model.Machine, by float64) { m.Memory = int64(float64(m.Memory) * by) }},
 }
 
 // usualMachine is the machine of most nodes, a zero one where there are no machines.
@@ -471,14 +506,36 @@ func usualMachine(c *model.Cluster) (m model.Machine) {
 	return m
 }
 
-// slotsLever multiplies the slots of a kind on every node. They are unusually few where
-// a map slot has more than two cores, or a reduce slot more than four.
+// usualSlowness is the factor on the times of tasks that half of the nodes do not exceed.
+func usualSlowness(c *model.Cluster) float64 {
+	var list []float64
+	for i := range c.Nodes {
+		list = append(list, c.Nodes[i].Slowness)
+	}
+	return median(list)
+}
+
+// slotsLever multiplies the slots of a kind on every node. One map slot is unusually few,
+// and more slots than cores are unusually many.
 func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 	of := func(n *model.Node) *int { return []*int{&n.MapSlots, &n.ReduceSlots}[kind] }
 	cores := usualMachine(&q.Cluster).Cores
-	few := slices.ContainsFunc(q.Cluster.Nodes, func(n model.Node) bool { return *of(&n) > 0 && *of(&n)*2*(1+int(kind)) < cores })
+	one, many := kind == workload.Map, false
+	for i := range q.Cluster.Nodes {
+		n := *of(&q.Cluster.Nodes[i])
+		one, many = one && n <= 1, many || cores > 0 && n > cores
+	}
+	weight := func(steps int) float64 {
+		switch {
+		case one && steps > 0, many && steps < 0:
+			return weightUnusual
+		case steps < 0:
+			return weightUsual
+		}
+		return weightBought
+	}
 	l := multiplied(fmt.Sprintf("cluster.%s_slots", kind), "launch map", fmt.Sprintf("number of %s slots", kind), "%.3g times as many "+kind.String()+" slots", 2,
-		func(steps int) float64 { return unusual(few && steps > 0) }, func(q *model.WhatIf, factor float64) error {
+		weight, func(q *model.WhatIf, factor float64) error {
 			for i := range q.Cluster.Nodes {
 				if n := of(&q.Cluster.Nodes[i]); *n > 0 {
 					*n = max(1, int(float64(*n)*factor))
@@ -486,7 +543,7 @@ func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 			}
 			return nil
 		})
-	if few {
+	if one {
 		l.to = []*Change{l.step(1)}
 	}
 	return l
@@ -506,6 +563,29 @@ func multiplied(key, acts, about, text string, base float64, weight func(steps i
 		return l.times(math.Pow(base, float64(steps))).weigh(weight(steps))
 	}
 	return l
+}
+
+// fewOrMany lists the jobs with far fewer reduces than slots although they have several
+// times as many maps, or with more than two waves of reduces; each with as many
+// reduces as nine tenths of the slots.
+func fewOrMany(q *model.WhatIf) (list []lever) {
+	slots := 0
+	for i := range q.Cluster.Nodes {
+		slots += q.Cluster.Nodes[i].ReduceSlots
+	}
+	for i := range q.Jobs {
+		j, n := &q.Jobs[i], max(1, slots*9/10)
+		r := j.Reduces.Count
+		if few := 8*r <= slots && 4*r <= j.Maps.Count; r == 0 || !few && r <= 2*slots || listsReduces(&j.Reduces) {
+			continue
+		}
+		const key = "job.reduces"
+		list = append(list, lever{key: key, acts: "shuffle write launch", about: "number of reduces", to: []*Change{edited(key, fmt.Sprintf("mapred.reduce.tasks = %d for %s", n, j.ID), func(q *model.WhatIf) error {
+			q.Jobs[i].Reduces.Resize(n)
+			return nil
+		}).weigh(weightUnusual)}})
+	}
+	return list
 }
 
 // reducesLever multiplies the number of reduces of each job that lists no times of
@@ -546,7 +626,11 @@ func splitsLever(q *model.WhatIf) lever {
 		if steps < 0 {
 			text, edit, changed, towards = "%d splits in place of each", divideSplits, size/float64(n), size > mostSplit
 		}
-		if bytes > 0 && !towards && (changed < leastSplit || changed > mostSplit) {
+		weight := unusual(towards)
+		switch {
+		case bytes == 0: // how much work a task has is not known
+			weight = weightBought
+		case !towards && (changed < leastSplit || changed > mostSplit):
 			return nil
 		}
 		return edited(key, fmt.Sprintf(text, n), func(q *model.WhatIf) error {
@@ -556,6 +640,6 @@ func splitsLever(q *model.WhatIf) lever {
 				}
 			}
 			return nil
-		}).weigh(unusual(bytes > 0 && towards))
+		}).weigh(weight)
 	}}
 }

@@ -286,15 +286,15 @@ func TestRemoteReads(t *testing.T) {
 	}
 }
 
-// Few slots for the cores are unusual, and more of them are a finding without a test.
+// One map slot a node is unusually few, and more slots than cores are unusually many.
 func TestSlotsAndCores(t *testing.T) {
-	for cores, want := range map[int]float64{9: weightUnusual, 8: weightUsual, 2: weightUsual} {
-		q := model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10), Machines: []model.Machine{{Cores: cores}}}}
-		if l := slotsLever(&q, workload.Map); l.step(1).weight != want || l.step(-1).weight != weightUsual || l.unusual() != (want == weightUnusual) {
-			t.Errorf("%d cores for 4 map slots: weights %v and %v, want %v", cores, l.step(1).weight, l.step(-1).weight, want)
+	for slots, want := range map[int][2]float64{1: {weightUsual, weightUnusual}, 4: {weightUsual, weightBought}, 9: {weightUnusual, weightBought}} {
+		q := model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: slots, ReduceSlots: 1}}, 10), Machines: []model.Machine{{Cores: 8}}}}
+		if l := slotsLever(&q, workload.Map); l.step(-1).weight != want[0] || l.step(1).weight != want[1] || l.unusual() != (want[1] == weightUnusual) {
+			t.Errorf("%d map slots on 8 cores: weights %v and %v, want %v", slots, l.step(-1).weight, l.step(1).weight, want)
 		}
 		if l := slotsLever(&q, workload.Reduce); l.unusual() {
-			t.Errorf("%d cores for 4 reduce slots are unusual", cores)
+			t.Error("one reduce slot is unusual")
 		}
 	}
 }

@@ -539,12 +539,12 @@ var ruleR21 = rule{
 			return nil
 		}
 		const block, most = 64 << 20, 16 // bytes of a usual split, and splits combined
-		factor := 4
-		if bytes := st.usualInput(); bytes > 0 {
-			factor = int(min(most, max(float64(factor), block/bytes)))
+		factor, size := 4, st.usualInput()
+		if size > 0 {
+			factor = int(min(most, max(float64(factor), block/size)))
 		}
 		return []hit{{
-			value: share, peers: s.t.Startup, account: startUp, saves: st.length() * share / 2, change: s.combineSplits(factor),
+			value: share, peers: s.t.Startup, account: startUp, saves: st.length() * share / 2, change: s.combineSplits(factor).weigh(unusual(0 < size && size < leastSplit)),
 			evidence: fmt.Sprintf("start-up %s of the map slot time; median map %.1f s", percent(share), st.median),
 		}}
 	},

@@ -338,7 +338,7 @@ func (s *scene) codecShare() (string, float64) {
 }
 
 var ruleR07 = rule{
-	id: "R07", basis: "P", weight: 0.2, cause: "slots of the other kind idle", advice: "share-slots",
+	id: "R07", basis: "P", weight: weightBought, cause: "slots of the other kind idle", advice: "share-slots",
 	evidence: "CPUs idle, slots of the other kind idle while tasks wait", change: "shared slots",
 	fires: func(f *facts, t *Thresholds) bool {
 		return !f.SharedSlots && f.CPUCluster < t.ClusterIdle && f.IdleOtherSlots > 0

@@ -48,10 +48,24 @@ type Machine struct {
 	MeasuredWith [2]string
 }
 
-// Described is what a platform states of its machines, whatever a scenario sets.
+// Described is the hardware in figures: what a platform states of its machines,
+// whatever a scenario sets.
 type Described struct {
-	Disks int
-	NIC   float64
+	Cores  int
+	Speed  float64
+	Memory int64
+	Disks  int
+	Rate   float64 // mean of the disks, bytes/s that one stream reads
+	NIC    float64
+}
+
+// Describe returns the figures of a machine.
+func (m *Machine) Describe() Described {
+	d := Described{Cores: m.Cores, Speed: m.Speed, Memory: m.Memory, Disks: len(m.Disks), NIC: m.NIC}
+	for _, disk := range m.Disks {
+		d.Rate += disk.Read / float64(len(m.Disks))
+	}
+	return d
 }
 
 // Disk is one device, with the rates of a single stream, bytes/s.

@@ -152,7 +152,7 @@ func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 		m.assume(t, name, &machine)
 		return machine, true
 	}
-	machine.Described = model.Described{Disks: len(machine.Disks), NIC: machine.NIC}
+	machine.Described = machine.Describe()
 	if m.nic > 0 {
 		machine.NIC = m.nic
 	}
