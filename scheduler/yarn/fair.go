@@ -106,11 +106,12 @@ func (s *fair) NodeAdded(n *Node) {
 	s.resized()
 }
 
-// resized follows a change of the cluster; from 2.8 on an update follows at once.
+// resized follows a change of the cluster; from 2.8 on an update follows at once, after
+// all that the dispatchers have to do.
 func (s *fair) resized() {
 	s.available = s.total.Minus(s.root.used)
 	if s.release.Fair28 {
-		s.listener.Post(s.pass)
+		s.listener.Post(func() { s.listener.Post(s.pass) })
 	}
 }
 

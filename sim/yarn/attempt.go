@@ -167,7 +167,7 @@ func (a *attempt) amEnded(exit Exit) {
 	sched.AttemptRemoved(a.book)
 	delete(a.rm.attempts, a.book)
 	if again {
-		p.newAttempt()
+		p.rm.post(p.newAttempt) // after the ends of others that end with it
 		return
 	}
 	sched.AppRemoved(a.book)

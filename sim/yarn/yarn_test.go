@@ -247,6 +247,30 @@ func TestLostApplicationMaster(t *testing.T) {
 	want(t, "its attempt", rows[1].Attempt, 2)
 }
 
+// Attempts that end with one node all leave their queue before the new ones of their
+// applications come: an application that waited for them goes first.
+func TestAttemptsLeaveBeforeOthersCome(t *testing.T) {
+	var work []Submission
+	for i, name := range []string{"x", "y", "waiting"} {
+		s := submission(engine.Time(1050+1000*i)*ms, func(int) Application {
+			return &script{beat: func(s *script, n int) { s.m.Allocate(AllocateRequest{}) }}
+		})
+		s.Name = name
+		work = append(work, s)
+	}
+	c := cluster(2, work...)
+	c.Nodes[1].Dies = 3500 * ms // with both of the ApplicationMasters that the queue may have
+	c.Scheduler = func(l policy.Listener) (policy.Scheduler, error) {
+		const prefix = "yarn.scheduler.capacity."
+		return policy.New(&model.YARN{Policy: "capacity", Properties: policy.Properties{
+			prefix + "root.queues": "default", prefix + "root.default.capacity": "100", prefix + "maximum-am-resource-percent": "0.25",
+		}}, recorded.YARN, l)
+	}
+	rows := run(t, c, 25000*ms).Rows()
+	want(t, "first", rows[0].Application+" "+rows[1].Application, "x y")
+	want(t, "after both", rows[2].Application, "waiting")
+}
+
 // The process of an ApplicationMaster that is preempted is stopped at once, not with the
 // next heartbeat of its node.
 func TestPreemptedApplicationMaster(t *testing.T) {
