@@ -55,7 +55,7 @@ func (x *alone) stretched(t engine.Time, factor float64) engine.Time {
 		return t
 	}
 	grain := float64(max(x.cluster.Grain, 1))
-	return engine.Time(math.Floor(float64(t)*factor/grain+0.5) * grain)
+	return engine.Time(math.Floor(float64(t)/grain*factor+0.5) * grain) // halves of a grain are exact
 }
 
 // start sets what follows from the work of an attempt that has its slot.
