@@ -307,7 +307,7 @@ func (s *fair) assignLoop(n *Node) {
 // visited: a sorted set of nodes holds one of each.
 func (s *fair) visit() {
 	list := slices.Clone(s.nodes)
-	SortNodes(list, hashSlots(0, len(s.nodes)), func(n *Node) *Node { return n })
+	SortNodes(list, s.slots, func(n *Node) *Node { return n })
 	slices.SortStableFunc(list, func(a, b *Node) int { return sign(b.free.MemoryMiB, a.free.MemoryMiB) })
 	if s.release.Fair28 {
 		list = slices.CompactFunc(list, func(a, b *Node) bool { return a.free.MemoryMiB == b.free.MemoryMiB })

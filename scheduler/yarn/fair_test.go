@@ -411,6 +411,26 @@ func TestContinuousScheduling(t *testing.T) {
 	want(t, "the next round", len(a.granted), 2)
 }
 
+// Continuous scheduling visits nodes with equally much room in the order of a hash map
+// that has grown with the cluster and does not shrink with it: of 32 buckets c006 comes
+// first, of 64 c007.
+func TestNodesStayInTheirBuckets(t *testing.T) {
+	visited := func(nodes int) string {
+		d := fairDesk(t, nodes, mib(8192, 8), Properties{"yarn.scheduler.fair.continuous-scheduling-enabled": "true"}, queues())
+		for i, n := range d.nodes {
+			if i != 6 && i != 7 {
+				d.s.NodeRemoved(n)
+			}
+		}
+		d.submit("a", "root.q", "u", mib(1024, 1))
+		d.pass()
+		d.until(1)
+		return d.heard[len(d.heard)-1]
+	}
+	want(t, "24 nodes", visited(24), "allocated a/1 n6")
+	want(t, "25 nodes", visited(25), "allocated a/1 n7")
+}
+
 // A node that is preempted for an application is not reserved by it.
 func TestNoReservationOfAPreemptedNode(t *testing.T) {
 	d := fairDesk(t, 1, mib(8192, 8), Properties{}, queues(queue("a"), queue("b")))

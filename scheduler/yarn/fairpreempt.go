@@ -258,7 +258,7 @@ func (s *fair) nodesAt(p Place) []*Node {
 		}
 	}
 	if p == Any {
-		SortNodes(list, hashSlots(0, len(s.nodes)), func(n *Node) *Node { return n })
+		SortNodes(list, s.slots, func(n *Node) *Node { return n })
 	}
 	return list
 }

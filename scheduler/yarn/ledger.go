@@ -288,6 +288,7 @@ type cluster struct {
 	nodes    []*Node // usable, in order of registration
 	total    Resource
 	racks    map[Place]int // usable nodes by rack
+	slots    int           // of Hadoop's hash map of the nodes
 	changes  uint64
 	waiting  int // applications that ask for something, and reservations
 	room     room
@@ -320,6 +321,7 @@ func (c *cluster) addNode(n *Node) {
 	c.room.known = false
 	n.free, n.usable = n.Total, true
 	c.nodes = append(c.nodes, n)
+	c.slots = hashSlots(c.slots, len(c.nodes))
 	c.total = c.total.Plus(n.Total)
 	c.racks[n.Rack]++
 }
