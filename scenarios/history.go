@@ -32,6 +32,11 @@ func (r *Reading) check() error {
 	if r.Format != "" && !slices.Contains(known, r.Format) {
 		return fmt.Errorf("--format: got %q: want one of %s%s", r.Format, strings.Join(known, ", "), input.DidYouMean(r.Format, known))
 	}
+	if r.Topology != "" {
+		if _, err := trace.Detect(r.Topology); err != nil {
+			return fmt.Errorf("--topology: %w", plain(err))
+		}
+	}
 	for _, pattern := range r.Jobs {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return fmt.Errorf("--job: got %q: want a pattern such as 'sort*' or job_201301?????_0007", pattern)
@@ -39,6 +44,9 @@ func (r *Reading) check() error {
 	}
 	return nil
 }
+
+// partsOfResult are files of a result that hold no tasks.
+var partsOfResult = []string{"jobs.csv", "summary.json", "predictions.csv", "resources.csv", "run.log"}
 
 // isHistory reports whether a file or folder holds recorded runs, and not a
 // scenario or a recorded case. Its content decides.
@@ -51,9 +59,9 @@ func (r *Reading) isHistory(name string, info fs.FileInfo) (bool, error) {
 	case r.Format != "":
 		return true, nil
 	}
-	if filepath.Base(name) == "jobs.csv" {
+	if slices.Contains(partsOfResult, filepath.Base(name)) {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(name), "manifest.json")); err == nil {
-			return false, fmt.Errorf("%s: jobs without their tasks: want %s, the whole result", name, filepath.Dir(name))
+			return false, fmt.Errorf("%s: a part of a result, without tasks: want %s, the whole result", name, filepath.Dir(name))
 		}
 	}
 	format, err := trace.Detect(name)

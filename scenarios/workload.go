@@ -135,7 +135,11 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	t.some(problemTexts(h), h.Dropped)
 	if len(h.Jobs) == 0 && len(h.Swim) == 0 {
 		if f.history {
-			t.fail(0, "%s", strings.TrimPrefix(trace.NoJobs(f.name).Error(), f.name+": "))
+			hint := ""
+			if found, err := trace.Detect(f.name); err == nil && reading.Format != "" && found != reading.Format {
+				hint = fmt.Sprintf("; --format %s: its content is %s", reading.Format, found)
+			}
+			t.fail(0, "%s%s", strings.TrimPrefix(trace.NoJobs(f.name).Error(), f.name+": "), hint)
 		} else {
 			t.failf("trace", "holds no jobs: want a trace of a workload")
 		}

@@ -82,7 +82,7 @@ func list(to io.Writer) error {
 func shippedWord(name string) (what, next string) {
 	switch {
 	case slices.Contains(slices.Concat(scenarios.List(), scenarios.Platforms(), scenarios.Profiles()), name):
-		return name, "slotwave show " + name + " prints it"
+		return "a part of the program", "slotwave show " + name + " prints it"
 	case slices.Contains(scheduler.Names(), name):
 		return "a scheduler", fmt.Sprintf("slotwave help %s explains it, --set scheduler.name=%[1]s takes it", name)
 	case slices.ContainsFunc(analytic.Models, func(m analytic.Model) bool { return m.Name == name }):

@@ -115,7 +115,7 @@ func writeReport(a *app, paths []string, k *reporting) error {
 	var page bytes.Buffer
 	bar := a.progress("tests", 0, k.quiet)
 	k.Progress = bar.reportOf()
-	runs, warnings, err := report.Write(&page, paths, k.Options, building)
+	runs, compared, warnings, err := report.Write(&page, paths, k.Options, building)
 	bar.end()
 	if err != nil {
 		return err
@@ -125,6 +125,9 @@ func writeReport(a *app, paths []string, k *reporting) error {
 	}
 	if !k.quiet {
 		a.warn(warnings)
+		if compared != "" {
+			fmt.Fprintf(a.stdout, "%s\n\n", strings.Join(wrap(compared), "\n"))
+		}
 		fmt.Fprintf(a.stdout, "report in %s\n", k.out)
 	}
 	if len(runs) == 0 {

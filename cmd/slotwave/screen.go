@@ -82,6 +82,8 @@ func brief(full string, k *output) string {
 			if s.must {
 				left -= len(s.rows) + 1
 			}
+		} else {
+			s.wrap()
 		}
 		all = append(all, s)
 	}
@@ -128,12 +130,19 @@ func (s *section) fit() {
 		s.rows = append(s.rows[:half], fmt.Sprintf("and %d more rows (-v)", n-half))
 	}
 	s.narrow()
-	var rows []string
 	for _, row := range s.rows {
 		if width(row) > screenWidth && !s.must {
 			s.rows = nil
 			return
 		}
+	}
+	s.wrap()
+}
+
+// wrap breaks the rows that are no tables and wider than a screen.
+func (s *section) wrap() {
+	var rows []string
+	for _, row := range s.rows {
 		rows = append(rows, wrap(row)...)
 	}
 	s.rows = rows

@@ -126,6 +126,8 @@ func TestForeignFiles(t *testing.T) {
 		{[]string{"sweep", study, "--set", "cluster.nodes=4"}, "study.toml:2: the study varies this key: want --over cluster.nodes=4"},
 		{[]string{"size", "two-jobs", offer}, "offer.toml:5: node[0]: cluster.map_slots: \"two\": want a whole number"},
 		{[]string{"diagnose", none}, "the run wrote no attempts"},
+		{[]string{"run", filepath.Join(none, "summary.json")}, "a part of a result, without tasks: want " + none},
+		{[]string{"run", none, "--topology", table}, "--topology: " + table + ": a table with the columns machine, price"},
 		{[]string{"explain", none, "--task", "short/m/0"}, "the run wrote no attempts"},
 		{[]string{"diagnose", empty}, empty + ": no file to read"},
 		{[]string{"size", "two-jobs", goal}, `goal[0]: job: got "shrt": want one of long, short`},

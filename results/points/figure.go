@@ -452,6 +452,9 @@ func (s *plotted) tornado() *figure.Figure {
 		}
 		b := figure.Bar{Name: text.Escape(a.Key), Low: math.Inf(1), High: math.Inf(-1)}
 		for k, name := range names {
+			if a.isNumber && len(name) > 6 && !strings.Contains(name, " ") {
+				name = strconv.FormatFloat(a.number(k), 'g', 4, 64)
+			}
 			if mean := sum[k] / count[k]; mean < b.Low {
 				b.Low, b.From = mean, name
 			}

@@ -198,7 +198,7 @@ func (c *RunCalibration) open(h *workload.History, paths []string, topology stri
 	if len(c.recorded) == 0 {
 		err := fmt.Errorf("%s: no job has what calibrating needs: want jobs that succeeded, with bytes, records and times of tasks (slotwave inspect lists what a record lacks)", strings.Join(paths, ", "))
 		if len(c.Unused) > 0 {
-			err = fmt.Errorf("%w; the first of %s: %s", err, workload.Counted(len(c.Unused), "job", "jobs"), c.Unused[0])
+			err = fmt.Errorf("%w; the first of %s: %s", err, workload.Counted(len(c.Unused), "job", "jobs"), strings.ReplaceAll(c.Unused[0], "\n", "; "))
 		}
 		return err
 	}

@@ -26,8 +26,9 @@ import (
 // Write diagnoses each path, the folder of a result or a history, and writes a
 // page with all of them side by side. Of the result of a study it shows the table and
 // the pictures. If building is not nil, the page has the simulator, and building is told
-// if that takes long. It returns the paths of the runs that it diagnosed.
-func Write(w io.Writer, paths []string, k diagnosis.Options, building func(string)) (diagnosed, warnings []string, err error) {
+// if that takes long. It returns the paths of the runs that it diagnosed, and
+// what the second of two has changed.
+func Write(w io.Writer, paths []string, k diagnosis.Options, building func(string)) (diagnosed []string, compared string, warnings []string, err error) {
 	page := Page{Title: "slotwave report"}
 	var names []string
 	var all []*diagnosis.Diagnosis
@@ -35,10 +36,10 @@ func Write(w io.Writer, paths []string, k diagnosis.Options, building func(strin
 	tried := false
 	for _, path := range paths {
 		if s, err := studyAt(path); err != nil {
-			return nil, nil, err
+			return nil, "", nil, err
 		} else if s != nil {
 			if k.Anonymise {
-				return nil, nil, fmt.Errorf("%s: --anonymise: got the result of a study, which names what it varies: want results of runs or histories", path)
+				return nil, "", nil, fmt.Errorf("%s: --anonymise: got the result of a study, which names what it varies: want results of runs or histories", path)
 			}
 			names = append(names, s.Name)
 			page.Studies = append(page.Studies, *s)
@@ -46,10 +47,10 @@ func Write(w io.Writer, paths []string, k diagnosis.Options, building func(strin
 		}
 		d, err := diagnosis.Diagnose([]string{path}, k)
 		if err != nil {
-			return nil, nil, err
+			return nil, "", nil, err
 		}
 		if d.Attempts == nil {
-			return nil, nil, fmt.Errorf("%s: got no jobs: want the folder of a result, or a history", path)
+			return nil, "", nil, fmt.Errorf("%s: got no jobs: want the folder of a result, or a history", path)
 		}
 		name := filepath.Base(filepath.Clean(path))
 		if k.Anonymise {
@@ -70,7 +71,7 @@ func Write(w io.Writer, paths []string, k diagnosis.Options, building func(strin
 	}
 	if tried {
 		if page.Engine, err = play.Load(building); err != nil {
-			return nil, nil, err
+			return nil, "", nil, err
 		}
 	} else if building != nil {
 		warnings = append(warnings, "the page has no simulator: no change of a run on it can be simulated")
@@ -79,7 +80,7 @@ func Write(w io.Writer, paths []string, k diagnosis.Options, building func(strin
 	for _, d := range all {
 		err = cmp.Or(d.Err, err)
 	}
-	return diagnosed, warnings, err
+	return diagnosed, page.Difference, warnings, err
 }
 
 // difference says in a sentence what the second run has changed of the jobs that

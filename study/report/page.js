@@ -835,18 +835,23 @@
     }
     box.scrollIntoView({block: 'nearest'});
   }
+  // entry is a text of a legend with its colour, on one line.
+  function entry(colour, text) {
+    const swatch = document.createElement('span'), both = document.createElement('span');
+    swatch.className = 'swatch';
+    swatch.style.background = `var(--${colour})`;
+    both.className = 'entry';
+    both.append(swatch, text);
+    return both;
+  }
+
   // The stages of a simulated run, with their colours.
   const stages = [['maps', 'map'], ['reduces: start-up, shuffle', 'shuffle'], ['reduces: merge to commit', 'reduce'], ['set-up, clean-up', 'other']];
   function drawTried(v) {
     if (!v.tried) return;
     const box = $('.tried', v.section), legend = $('.stages', box);
     legend.replaceChildren('Slots in use:');
-    for (const [text, colour] of stages) {
-      const swatch = document.createElement('span');
-      swatch.className = 'swatch';
-      swatch.style.background = `var(--${colour})`;
-      legend.append(swatch, text);
-    }
+    for (const [text, colour] of stages) legend.append(entry(colour, text), ' ');
     const uses = v.tried.map(({answer, data}) => new Float32Array(data, data.byteLength - 4 * answer.Rows - 16 * answer.Bins, 4 * answer.Bins));
     const span = Math.max(...v.tried.map(r => r.answer.Makespan)), sum = (use, b, bins) => use[b] + use[bins + b] + use[2 * bins + b] + use[3 * bins + b];
     const most = Math.max(1, ...uses.flatMap((use, k) => [...Array(v.tried[k].answer.Bins).keys()].map(b => sum(use, b, v.tried[k].answer.Bins))));
@@ -950,11 +955,7 @@
     const legend = run.phases.filter((_, k) => run.used[k]).map(p => [p, p]);
     ['map', 'reduce'].forEach((kind, k) => { if (run.bare[k]) legend.push([kind + 's', kind + ', phases not recorded']); });
     legend.forEach(([colour, text]) => {
-      const swatch = document.createElement('span'), label = document.createElement('span');
-      swatch.className = 'swatch';
-      swatch.style.background = `var(--${colour})`;
-      label.textContent = text;
-      $('.legend', section).append(swatch, label);
+      $('.legend', section).append(entry(colour, text), ' ');
     });
     v.accounts = new Map();
     for (const j of run.jobs) {

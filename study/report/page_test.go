@@ -223,7 +223,7 @@ func TestStudies(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	runs, _, err := Write(&b, []string{folder}, diagnosis.Options{}, nil)
+	runs, _, _, err := Write(&b, []string{folder}, diagnosis.Options{}, nil)
 	if err != nil || len(runs) != 0 {
 		t.Fatalf("got runs %v, %v: want none", runs, err)
 	}
