@@ -22,7 +22,7 @@ func (r *recorded) check(f *File, run int, onYARN bool) error {
 		key, nodes = "cluster.nodes", c.Nodes
 	}
 	if nodes == 0 && k.lines[key] == 0 {
-		return fmt.Errorf("%s: got JSON without %s: want a scenario in TOML, or a recorded case (docs/cases.md)", f.name, key)
+		return fmt.Errorf("%s: got JSON without %s: want a scenario in TOML, or a recorded case (docs/scenarios.md)", f.name, key)
 	}
 	k.whole(key, nodes, 1, mostNodes)
 	k.nodes = nodes
