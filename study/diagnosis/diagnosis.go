@@ -390,7 +390,7 @@ func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History,
 			}
 			names = append(names, name)
 		}
-		return nil, fmt.Errorf("got %s: want the folder of one of them: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
+		return nil, fmt.Errorf("got %s: want the folder of one run: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
 	}
 	read := paths
 	if folder != "" {
