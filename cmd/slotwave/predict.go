@@ -65,7 +65,6 @@ func (a *app) provision(name string, k *asked, deadline time.Duration) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	if err := s.Ask(); err != nil {
 		return err
 	}

@@ -121,7 +121,6 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	if err := s.Ask(); err != nil {
 		return err
 	}

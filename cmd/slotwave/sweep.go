@@ -188,7 +188,6 @@ point.`,
 			if err != nil {
 				return err
 			}
-			defer s.Close()
 			if !k.quiet {
 				a.warn(s.Warnings())
 			}
@@ -263,7 +262,6 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	if s.NumPoints == 1 && !k.quiet {
 		a.warn([]string{"nothing varies, so there is one point: want --over KEY=VALUES, [vary] in the scenario or [[factor]] in the study"})
 	}
@@ -299,7 +297,6 @@ func (a *app) createSweep(s *sweep.Sweep, k *sweeping, verb string) (*resultdir.
 // finishSweep writes the tables of the points and prints them.
 func (a *app) finishSweep(s *sweep.Sweep, d *resultdir.Dir, k *sweeping, began time.Time) error {
 	p := s.Points()
-	defer p.Close()
 	write := func(d resultdir.Target) error { return p.WriteStudy(d, s.Title()) }
 	if err := a.end(d, s.Manifest(build()), write, logged(began)); err != nil {
 		return err

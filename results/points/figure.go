@@ -88,7 +88,7 @@ func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 	drawn := figure.Pictures{Labels: p.Labels}
 	drawn.Draw(names, figures)
 	drawn.Write(&w)
-	return cmp.Or(p.err, w.Err)
+	return w.Err
 }
 
 // axes returns the factors that vary. A factor that advances with an earlier one is

@@ -1,13 +1,12 @@
 package points
 
 import (
-	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/figure"
-	"github.com/slotwave/slotwave/results/spool"
 )
 
 // Replication is one simulation of a point.
@@ -33,12 +32,11 @@ type Point struct {
 	Baseline int   // the point with which it is compared
 }
 
-// PointList gives the points of a study one at a time, so that the memory for their
-// figures does not grow with their number.
+// PointList are the points of a study with their simulations.
 type PointList interface {
 	Len() int
 	Point(i int) Point
-	Replications(i int) ([]Replication, error)
+	Replications(i int) []Replication
 }
 
 // listedPoints are points in memory.
@@ -47,11 +45,11 @@ type listedPoints struct {
 	runs   [][]Replication
 }
 
-func (l *listedPoints) Len() int                                  { return len(l.points) }
-func (l *listedPoints) Point(i int) Point                         { return l.points[i] }
-func (l *listedPoints) Replications(i int) ([]Replication, error) { return l.runs[i], nil }
+func (l *listedPoints) Len() int                         { return len(l.points) }
+func (l *listedPoints) Point(i int) Point                { return l.points[i] }
+func (l *listedPoints) Replications(i int) []Replication { return l.runs[i] }
 
-// NewPoints returns an empty study in memory, whose factors are the given keys.
+// NewPoints returns an empty study, whose factors are the given keys.
 func NewPoints(keys []string) *Points {
 	p := &Points{List: &listedPoints{}, listed: make([][]string, len(keys))}
 	for f, key := range keys {
@@ -60,7 +58,7 @@ func NewPoints(keys []string) *Points {
 	return p
 }
 
-// Add adds a point with a value of each factor to a study in memory.
+// Add adds a point with a value of each factor to one of NewPoints.
 func (p *Points) Add(scenario string, values []string, baseline int, runs []Replication) {
 	point := Point{Scenario: scenario, Baseline: baseline}
 	for f, text := range values {
@@ -74,27 +72,6 @@ func (p *Points) Add(scenario string, values []string, baseline int, runs []Repl
 	}
 	l := p.List.(*listedPoints)
 	l.points, l.runs = append(l.points, point), append(l.runs, runs)
-}
-
-// readPoint is a point whose simulations were read.
-type readPoint struct {
-	number int // from 1
-	runs   []Replication
-}
-
-// runs are the simulations of a point. Those of the two points that were asked for last
-// are kept: mostly a point and its baseline. The first error ends up in p.err.
-func (p *Points) runs(i int) []Replication {
-	last := &p.read
-	if last[0].number != i+1 {
-		last[0], last[1] = last[1], last[0]
-	}
-	if last[0].number != i+1 {
-		runs, err := p.List.Replications(i)
-		p.err = cmp.Or(p.err, err)
-		last[0] = readPoint{i + 1, runs}
-	}
-	return last[0].runs
 }
 
 // numbers reports whether all values are numbers.
@@ -125,23 +102,73 @@ type Points struct {
 	Sampled bool          // factors are samples of ranges: those that advance together differ
 
 	listed [][]string // values of the factors of NewPoints
-	read   [2]readPoint
-	ranked *ranking
-	err    error // of reading points
+	ranked map[int]*ranking
 }
 
-// ranking has, for each baseline and seed, the best value of the points that are
-// compared with this baseline. The points that have it share the seed.
+// ranking is about the points that are compared with one baseline: for each seed that
+// all of them have, the best value of each metric, and how many points have it.
 type ranking struct {
-	better []float64   // by metric: 1, more is better; -1, less is; 0, neither
-	groups *spool.File // of all baselines but one
-	base   int         // the baseline whose group is in memory; -1: none
-	group  rankedGroup
-	added  bool // points to the group since it is in memory
+	points int
+	best   [][]bestValue
 }
 
-// rankedGroup are the points that are compared with one baseline.
-type rankedGroup struct {
-	points, seeds int         // seeds that all points have
-	best          [][]float64 // by seed: the best value of each metric, then how many points have it
+type bestValue struct {
+	value float64 // with the sign of the metric: more is better
+	ties  float64
+}
+
+// rank returns the ranking of each baseline.
+func (p *Points) rank() map[int]*ranking {
+	if p.ranked == nil {
+		p.ranked = map[int]*ranking{}
+		for i := range p.List.Len() {
+			base := p.List.Point(i).Baseline
+			if p.ranked[base] == nil {
+				p.ranked[base] = &ranking{}
+			}
+			p.ranked[base].add(p.Metrics.list(), p.List.Replications(i))
+		}
+	}
+	return p.ranked
+}
+
+// add adds the simulations of a point.
+func (g *ranking) add(metrics []metric, runs []Replication) {
+	if g.points++; g.points == 1 {
+		for range runs {
+			g.best = append(g.best, slices.Repeat([]bestValue{{value: math.Inf(-1)}}, len(metrics)))
+		}
+	}
+	g.best = g.best[:min(len(g.best), len(runs))]
+	for seed, best := range g.best {
+		for m := range metrics {
+			switch v := float64(metrics[m].better) * runs[seed].Values[m]; {
+			case v > best[m].value:
+				best[m] = bestValue{v, 1}
+			case v == best[m].value:
+				best[m].ties++
+			}
+		}
+	}
+}
+
+// best is the share of the common seeds with which a point has the best value of all
+// points that are compared with the same baseline. NaN: it is compared with no other,
+// or no value is better than another.
+func (p *Points) best(i, m int) float64 {
+	g, better := p.rank()[p.List.Point(i).Baseline], float64(p.Metrics.list()[m].better)
+	if better == 0 || g.points < 2 {
+		return math.NaN()
+	}
+	won, seeds, runs := 0.0, 0.0, p.List.Replications(i)
+	for seed, best := range g.best {
+		if best[m].ties == 0 {
+			continue
+		}
+		seeds++
+		if better*runs[seed].Values[m] == best[m].value {
+			won += 1 / best[m].ties
+		}
+	}
+	return won / seeds
 }

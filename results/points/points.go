@@ -3,12 +3,11 @@
 //
 //	sweep, size, run, compare -> Points{List, Factors, Metrics}
 //	     Metrics.Measure  the figures of one simulation (metric)
-//	     Points.Write     points.csv and summary.csv: intervals, pairs with the baseline, ranks (ranking)
+//	     Points.Write     points.csv and summary.csv: intervals, pairs with the baseline, ranks (list)
 //	     Points.WriteStudy  and the picture that fits what varies (figure)
 package points
 
 import (
-	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -30,14 +29,6 @@ const (
 	SummaryName = "summary.csv"
 )
 
-// Close removes what was kept while the points were compared.
-func (p *Points) Close() error {
-	if p.ranked == nil || p.ranked.groups == nil {
-		return nil
-	}
-	return p.ranked.groups.Close()
-}
-
 // Replicated reports whether a point was simulated with several seeds.
 func (p *Points) Replicated() bool {
 	return p.some(func(runs []Replication) bool { return len(runs) > 1 })
@@ -49,7 +40,7 @@ func (p *Points) some(condition func([]Replication) bool) bool {
 		return false
 	}
 	for i := range p.List.Len() {
-		if condition(p.runs(i)) {
+		if condition(p.List.Replications(i)) {
 			return true
 		}
 	}
@@ -97,7 +88,7 @@ func (p *Points) WritePoints(w io.Writer) error {
 	out.Write(p.header(head...))
 	names := p.Metrics.Names()
 	for i := range p.List.Len() {
-		for r, one := range p.runs(i) {
+		for r, one := range p.List.Replications(i) {
 			row := append(p.cells(i), strconv.Itoa(r+1), strconv.FormatUint(one.Seed, 10))
 			for m, v := range one.Values {
 				row = append(row, Cell(names[m], v))
@@ -109,7 +100,7 @@ func (p *Points) WritePoints(w io.Writer) error {
 		}
 	}
 	out.Flush()
-	return cmp.Or(p.err, out.Error())
+	return out.Error()
 }
 
 // PointSummaryColumns names the columns of summary.csv after those of the
@@ -161,7 +152,7 @@ func (p *Points) WriteSummary(w io.Writer) error {
 		out.Write(append(p.cells(row.point), row.cells...))
 	}
 	out.Flush()
-	return cmp.Or(p.err, out.Error())
+	return out.Error()
 }
 
 // Objects are the rows of summary.csv as objects for JSON. Figures that do not exist
@@ -205,7 +196,7 @@ func Cell(name string, v float64) string {
 // values are the figures of a point, without those that do not exist.
 func (p *Points) values(i, m int) []float64 {
 	var values []float64
-	for _, r := range p.runs(i) {
+	for _, r := range p.List.Replications(i) {
 		if v := r.Values[m]; !math.IsNaN(v) {
 			values = append(values, v)
 		}
@@ -216,8 +207,8 @@ func (p *Points) values(i, m int) []float64 {
 // pairs are the differences and ratios of a point to the baseline, one for each
 // seed that both have. There are no ratios if a value is not above zero.
 func (p *Points) pairs(i, m int) (differences, ratios []float64) {
-	base := p.runs(p.List.Point(i).Baseline)
-	for r, one := range p.runs(i) {
+	base := p.List.Replications(p.List.Point(i).Baseline)
+	for r, one := range p.List.Replications(i) {
 		if r >= len(base) || base[r].Seed != one.Seed {
 			break
 		}
@@ -300,7 +291,7 @@ func (p *Points) WriteText(w io.Writer, colour bool) error {
 		t.List("Notes", []string{"all seeds give the same figures: the scenario draws nothing at random, so that replications add nothing"})
 	}
 	t.List("Assumed", p.Assumed)
-	return cmp.Or(p.err, t.Done())
+	return t.Done()
 }
 
 // spread reports whether the figures of a point depend on the seed.

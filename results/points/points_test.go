@@ -86,7 +86,7 @@ func TestPairedDifference(t *testing.T) {
 func TestNoPairs(t *testing.T) {
 	p := twoPoints(3)
 	for r := range 3 {
-		p.runs(1)[r].Seed += 100
+		p.List.Replications(1)[r].Seed += 100
 	}
 	if row := summaryRow(t, p, "2"); row["pairs"] != "0" || row["difference"] != "" || row["ratio_low"] != "" {
 		t.Errorf("got %v: want no difference", row)

@@ -184,7 +184,6 @@ func (r *reproducing) points(paper string, e *Experiment) ([]point, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
 	tablesAt := e.simulatePoint
 	var group errgroup.Group
 	group.SetLimit(r.NumWorkers())

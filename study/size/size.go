@@ -431,10 +431,8 @@ func (z *Search) nameOf(at, nodes int) string {
 
 // simulated simulates a size and returns its runs.
 func (z *Search) simulated(point int) ([]points.Replication, error) {
-	if err := z.RunPoints(z.journal, slices.Values([]int{point}), z.progress); err != nil {
-		return nil, err
-	}
-	return z.Runs(point)
+	err := z.RunPoints(z.journal, slices.Values([]int{point}), z.progress)
+	return z.Runs(point), err
 }
 
 // holds simulates a size with fresh seeds and reports whether these show that enough
@@ -478,7 +476,7 @@ func (z *Search) Run(j *sweep.Journal, progress study.SweepProgress) (*Sizing, e
 			return nil, err
 		}
 	}
-	return z.sizing()
+	return z.sizing(), nil
 }
 
 // answer finds the size for a line, and what limits the jobs there.
@@ -509,15 +507,11 @@ func (z *Search) answer(at int) error {
 		}
 	}
 	z.report("what limits " + z.nameOf(at, shown))
-	missed, err := z.missed(at, shown)
-	if err != nil {
-		return err
-	}
 	q, err := z.Question(z.point(at, shown, false))
 	if err != nil {
 		return err
 	}
-	l.limits, err = study.Limits(q, missed)
+	l.limits, err = study.Limits(q, z.missed(at, shown))
 	return err
 }
 
@@ -542,11 +536,8 @@ func (z *Search) leftOpen(at int) error {
 }
 
 // missed accepts the jobs of the goals that a size misses; nil: it misses none.
-func (z *Search) missed(at, nodes int) (func(id string) bool, error) {
-	size, err := z.size(at, nodes, false)
-	if err != nil {
-		return nil, err
-	}
+func (z *Search) missed(at, nodes int) func(id string) bool {
+	size := z.size(at, nodes, false)
 	ids := map[string]bool{}
 	for g := range z.Goals {
 		if _, _, met := z.question().goal(&size, g); met < z.File.Size.Confidence {
@@ -558,9 +549,9 @@ func (z *Search) missed(at, nodes int) (func(id string) bool, error) {
 		}
 	}
 	if len(ids) == 0 {
-		return nil, nil
+		return nil
 	}
-	return func(id string) bool { return ids[id] }, nil
+	return func(id string) bool { return ids[id] }
 }
 
 // best is the line of the first load whose answer is the lowest; -1: there is none.
@@ -586,12 +577,7 @@ func (z *Search) accept(open *[]candidate, at, nodes int) error {
 		if err != nil {
 			return err
 		}
-		cost, err := z.cost(at, n)
-		if err != nil {
-			return err
-		}
-		c := candidate{n, cost}
-		if ok && !slices.Contains(*open, c) {
+		if c := (candidate{n, z.cost(at, n)}); ok && !slices.Contains(*open, c) {
 			*open = append(*open, c)
 		}
 	}
@@ -599,17 +585,17 @@ func (z *Search) accept(open *[]candidate, at, nodes int) error {
 }
 
 // cost is what shall be as low as possible.
-func (z *Search) cost(at, nodes int) (float64, error) {
-	size, err := z.size(at, nodes, false)
+func (z *Search) cost(at, nodes int) float64 {
+	size := z.size(at, nodes, false)
 	switch z.File.Size.Lowest {
 	case scenarios.FewestSlots:
-		return float64(size.MapSlots + size.ReduceSlots), err
+		return float64(size.MapSlots + size.ReduceSlots)
 	case scenarios.LowestHourly:
-		return size.Hourly(), err
+		return size.Hourly()
 	case scenarios.LowestPerJob:
-		return size.PerJob(), err
+		return size.PerJob()
 	}
-	return float64(nodes), err
+	return float64(nodes)
 }
 
 // confirm makes the candidate of least cost the answer whose runs with fresh seeds meet
@@ -711,21 +697,19 @@ func (z *Search) findFloors(at int) error {
 }
 
 // size collects the runs of one size.
-func (z *Search) size(at, nodes int, fresh bool) (Size, error) {
+func (z *Search) size(at, nodes int, fresh bool) Size {
 	l := &z.lines[at]
 	cluster := l.question.Cluster.Nodes
-	s := Size{Nodes: nodes, Price: l.Price, Jobs: len(l.question.Jobs), Fresh: fresh}
+	s := Size{Nodes: nodes, Price: l.Price, Jobs: len(l.question.Jobs), Fresh: fresh, Runs: z.Runs(z.point(at, nodes, fresh))}
 	for i := range nodes {
 		s.MapSlots += cluster[i%len(cluster)].MapSlots
 		s.ReduceSlots += cluster[i%len(cluster)].ReduceSlots
 	}
-	var err error
-	s.Runs, err = z.Runs(z.point(at, nodes, fresh))
-	return s, err
+	return s
 }
 
 // sizing collects the answer.
-func (z *Search) sizing() (*Sizing, error) {
+func (z *Search) sizing() *Sizing {
 	r := &Sizing{
 		Title: z.Base.Scenario.Title, Goals: z.Goals, Confidence: z.File.Size.Confidence, Lowest: z.File.Size.Lowest, Answer: z.best(), Error: z.errors,
 		Assumed: z.Base.Scenario.Assumed, Floors: z.floors,
@@ -752,10 +736,7 @@ func (z *Search) sizing() (*Sizing, error) {
 				if l.now && (n < most || fresh) {
 					continue
 				}
-				size, err := z.size(at, n, fresh)
-				if err != nil {
-					return nil, err
-				}
+				size := z.size(at, n, fresh)
 				if len(size.Runs) == 0 {
 					continue
 				}
@@ -773,7 +754,7 @@ func (z *Search) sizing() (*Sizing, error) {
 			r.Points.Add(z.Base.Scenario.Name, z.Values(z.point(at, s.Nodes, s.Fresh)), baseline, s.Runs)
 		}
 	}
-	return r, nil
+	return r
 }
 
 // Manifest describes the result of the search.

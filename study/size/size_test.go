@@ -42,7 +42,6 @@ func TestGuessByRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer z.Close()
 		z.lines[0].guess = 999
 		if err := z.replayRecord(); err != nil || z.lines[0].guess != c.want {
 			t.Errorf("%+v: got %d nodes, %v: want %d", c, z.lines[0].guess, err, c.want)

@@ -18,11 +18,7 @@ func finished(t *testing.T, s *sweep.Sweep) string {
 	t.Helper()
 	text := ""
 	for point := range s.NumPoints {
-		runs, err := s.Runs(point)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text += fmt.Sprintln(runs)
+		text += fmt.Sprintln(s.Runs(point))
 	}
 	return text
 }
@@ -34,7 +30,6 @@ func resumed(t *testing.T, study, folder string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
 	j, err := s.OpenJournal(folder, resultdir.Build{})
 	if err != nil {
 		return "", err
@@ -52,9 +47,6 @@ func resumed(t *testing.T, study, folder string) (string, error) {
 func merged(t *testing.T, file string) (string, error) {
 	t.Helper()
 	s, err := sweep.Merge([]string{file}, resultdir.Build{})
-	if s != nil {
-		defer s.Close()
-	}
 	if err != nil {
 		return "", err
 	}

@@ -115,7 +115,8 @@ func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
 	j := &Journal{f: f, to: f}
 	size, last, err := s.readJournal(f, path, b, func(t task, r points.Replication) error {
 		j.rows++
-		return s.record(t, r, 0)
+		s.record(t, r)
+		return nil
 	})
 	j.last = last
 	if err == nil {

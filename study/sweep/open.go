@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/slotwave/slotwave/results/points"
-	"github.com/slotwave/slotwave/results/spool"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 )
@@ -96,7 +95,7 @@ func (s *Sweep) MakePoints() error {
 	if err := s.Combine(); err != nil {
 		return err
 	}
-	s.done = spool.New(s.NumPoints, s.File.Replications, keptFigures+len(s.Metrics.Names())+2*len(s.Goals))
+	s.done = map[int][]points.Replication{}
 	return s.tryLevels()
 }
 

@@ -95,10 +95,7 @@ func (s *Sweep) Run(j *Journal, progress study.SweepProgress) error {
 func (s *Sweep) RunPoints(j *Journal, points iter.Seq[int], progress study.SweepProgress) error {
 	x := sweepRun{sweep: s, journal: j, progress: progress}
 	for {
-		left, total, err := s.left(points)
-		if err != nil {
-			return err
-		}
+		left, total := s.left(points)
 		x.status.Done, x.status.Total, x.status.Ended, x.status.Step = total-left, total, s.Ended, s.Step
 		if progress != nil {
 			progress(x.status)
@@ -117,10 +114,10 @@ func (s *Sweep) RunPoints(j *Journal, points iter.Seq[int], progress study.Sweep
 type sweepRun struct {
 	sweep    *Sweep
 	journal  *Journal
-	next     func() (task, error, bool) // of the tasks of a round
-	taken    int                        // tasks of the round
-	ended    map[int][]byte             // rows of tasks, by their place in the round, that wait for those before them
-	written  int                        // rows of the round
+	next     func() (task, bool) // of the tasks of a round
+	taken    int                 // tasks of the round
+	ended    map[int][]byte      // rows of tasks, by their place in the round, that wait for those before them
+	written  int                 // rows of the round
 	failed   bool
 	status   study.SweepStatus
 	progress study.SweepProgress // may be nil
@@ -128,7 +125,7 @@ type sweepRun struct {
 
 // round simulates what is missing at its start.
 func (x *sweepRun) round(points iter.Seq[int], workers int) error {
-	next, stop := iter.Pull2(x.sweep.missing(points))
+	next, stop := iter.Pull(x.sweep.missing(points))
 	defer stop()
 	x.next, x.taken, x.written, x.ended = next, 0, 0, map[int][]byte{}
 	var group errgroup.Group
@@ -141,9 +138,9 @@ func (x *sweepRun) round(points iter.Seq[int], workers int) error {
 // work simulates one task after the other until none is left or one fails.
 func (x *sweepRun) work() error {
 	for {
-		t, place, ok, err := x.take()
+		t, place, ok := x.take()
 		if !ok {
-			return err
+			return nil
 		}
 		began := time.Now()
 		r, err := x.sweep.simulate(t.point, t.replication)
@@ -158,15 +155,15 @@ func (x *sweepRun) work() error {
 }
 
 // take returns the next task and its place in the round.
-func (x *sweepRun) take() (t task, place int, ok bool, err error) {
+func (x *sweepRun) take() (t task, place int, ok bool) {
 	x.sweep.lock.Lock()
 	defer x.sweep.lock.Unlock()
 	if x.failed {
-		return t, 0, false, nil
+		return t, 0, false
 	}
-	t, err, ok = x.next()
+	t, ok = x.next()
 	x.taken++
-	return t, x.taken - 1, ok && err == nil, err
+	return t, x.taken - 1, ok
 }
 
 // end records a simulation. The journal gets rows in the order of their tasks, however
@@ -180,13 +177,11 @@ func (x *sweepRun) end(t task, place int, r points.Replication, line []byte, too
 		delete(x.ended, x.written)
 		x.written++
 	}
-	if err == nil {
-		err = x.sweep.record(t, r, 0)
-	}
 	if err != nil {
 		x.failed = true
 		return err
 	}
+	x.sweep.record(t, r)
 	x.status.Done++
 	x.sweep.Ended++
 	x.status.Ended = x.sweep.Ended

@@ -125,7 +125,7 @@ func Work(name, rows string, workers int, b resultdir.Build, progress study.Swee
 	if err != nil {
 		return nil, err
 	}
-	return h.sweep, errors.Join(h.sweep.RunPoints(j, marked(points), progress), j.Close(), h.sweep.Close())
+	return h.sweep, errors.Join(h.sweep.RunPoints(j, marked(points), progress), j.Close())
 }
 
 // marked are the points of a shard.
@@ -198,7 +198,8 @@ func (k *keyedLines) Write(line []byte) (int, error) {
 // are missing, that are in two files, or that are not in the study.
 func Merge(files []string, b resultdir.Build) (*Sweep, error) {
 	var s *Sweep
-	for i, name := range files {
+	from := map[task]string{}
+	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, err
@@ -208,15 +209,12 @@ func Merge(files []string, b resultdir.Build) (*Sweep, error) {
 		}
 		if err == nil {
 			_, _, err = s.readJournal(f, name, b, func(t task, r points.Replication) error {
-				kept, err := s.done.Row(t.point)
-				if err != nil {
-					return err
-				}
-				if t.replication < len(kept) && kept[t.replication] != nil {
-					first := files[int(kept[t.replication][0])]
+				if first, twice := from[t]; twice {
 					return fmt.Errorf("point %d (%s), replication %d: is in %s too", t.point+1, s.pointName(t.point), t.replication+1, first)
 				}
-				return s.record(t, r, i)
+				from[t] = name
+				s.record(t, r)
+				return nil
 			})
 		}
 		f.Close()

@@ -15,7 +15,6 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/results/spool"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
@@ -88,8 +87,8 @@ type Sweep struct {
 	assumes []string       // in order
 
 	lock     sync.Mutex
-	done     *spool.File    // finished simulations by point and replication
-	warnings map[string]int // points by warning
+	done     map[int][]points.Replication // finished simulations by point
+	warnings map[string]int               // points by warning
 }
 
 // seed returns the seed of a simulation.
