@@ -61,7 +61,7 @@ var plots = []plotEntry{
 	{"prediction", "models compared with the simulation, with their bounds",
 		func(s *subject) bool { return !s.answers.swept() && s.answers.shown() },
 		func(s *subject) *figure.Figure { return predictionFigure(s.title, s.answers) }},
-	{"phases", "of one scenario: mean time of a task's phases in the simulation, in measured runs and in each model, as stacked bars",
+	{"phases", "of one scenario: mean time of a task's phases in the simulation and in each model, as stacked bars",
 		func(s *subject) bool { return len(s.answers.phased()) > 0 },
 		func(s *subject) *figure.Figure { return phasesFigure(s.title, s.answers.phased()) }},
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -101,7 +100,7 @@ func (a *app) open(name string, k *asked) (*study.Study, error) {
 // repeats are the flags that decide on the bytes of a result.
 var repeats = []string{
 	"seed", "replications", "fidelity", "set", "over", "trace", "fork-at", "format", "topology", "job", "anonymise", "workload",
-	"measured", "metric", "baseline",
+	"metric", "baseline",
 }
 
 // arguments returns the arguments that repeat a verb with the same bytes.
@@ -120,14 +119,9 @@ func (k *asked) arguments(verb string, names ...string) []string {
 	return args
 }
 
-// keep writes the result of a study into the chosen directory. The read files are
-// inputs in addition to those of the scenario.
-func (a *app) keep(s *study.Study, k *asked, write func(resultdir.Target) error, arguments []string, read []resultdir.FileSum) error {
-	inputs := slices.Clone(arguments[1:]) // what is no file is passed over
-	for _, f := range read {
-		inputs = append(inputs, f.Name)
-	}
-	d, err := a.begin(k.out, purpose(s, arguments[0], k.force, inputs...))
+// keep writes the result of a study into the chosen directory.
+func (a *app) keep(s *study.Study, k *asked, write func(resultdir.Target) error, arguments []string) error {
+	d, err := a.begin(k.out, purpose(s, arguments[0], k.force, arguments[1:]...)) // what is no file is passed over
 	if err != nil {
 		return err
 	}
@@ -139,7 +133,6 @@ func (a *app) keep(s *study.Study, k *asked, write func(resultdir.Target) error,
 	if err != nil {
 		return err
 	}
-	m.Inputs = append(m.Inputs, read...)
 	return a.end(d, m)
 }
 

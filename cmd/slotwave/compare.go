@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results/points"
-	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study/compare"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -15,7 +14,6 @@ import (
 // comparing holds the flags of compare.
 type comparing struct {
 	asked
-	measured  []string
 	metrics   []string
 	baseline  string
 	failAbove string
@@ -36,11 +34,6 @@ false. Models read further data that [models] names (docs/scenarios.md).
 --over varies a key as [vary] does: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key
 without a dot is set in every [[job]]. Values of --over replace those of [vary].
 
---measured adds runs of a real cluster, or of an earlier simulation. A recorded
-job belongs to a scenario if the name and the numbers of maps, reduces and nodes
-agree. Several runs give a mean with its 95 % interval. --baseline measured
-compares all answers with the measured runs.
-
 --why simulates two scenarios in pairs with the same seeds: five pairs, or as
 many as --replications says. It prints the jobs that gain and lose, the
 difference of the ledgers, and the first launch in which the two differ. With
@@ -55,7 +48,6 @@ of a model differs from the simulation, or that of a scenario from the one in
 	}
 	k.asked.flags(c, "none: nothing is written")
 	f := c.Flags()
-	f.StringArrayVar(&k.measured, "measured", nil, "`TRACE` or result with measured runs of the scenarios")
 	f.StringArrayVar(&k.metrics, "metric", nil, "`METRIC` to compare, such as 'p95_response_ns[pool=etl]'")
 	f.StringVar(&k.baseline, "baseline", "", "`NAME` to compare with (default simulation)")
 	f.StringVar(&k.failAbove, "fail-above", "", "exit with code 4 if a difference exceeds this `PART`")
@@ -71,14 +63,6 @@ func (a *app) compare(names []string, k *comparing) error {
 	if k.why {
 		return compareWhy(a, names, k)
 	}
-	var sums []resultdir.FileSum
-	var runs *compare.Measured
-	if len(k.measured) > 0 {
-		if runs, err = compare.ReadMeasured(k.measured); err != nil {
-			return err
-		}
-		sums = append(sums, runs.Files()...)
-	}
 	k.containers = true
 	options := k.options()
 	if options.Metrics, err = points.ReadMetrics(k.metrics); err != nil {
@@ -90,19 +74,19 @@ func (a *app) compare(names []string, k *comparing) error {
 	}
 	bar := a.progress("answers", 0, k.quiet || k.json)
 	c, err := compare.Compare(names, compare.Options{
-		Options: options, Measured: runs, Baseline: k.baseline, Causes: true, FailAbove: limit, Progress: bar.reportOf(),
+		Options: options, Baseline: k.baseline, Causes: true, FailAbove: limit, Progress: bar.reportOf(),
 	}, warn)
 	bar.end()
 	if err != nil {
 		return err
 	}
 	if k.out != "" {
-		if err := a.keep(c.Study, &k.asked, c.Write, k.arguments("compare", names...), sums); err != nil {
+		if err := a.keep(c.Study, &k.asked, c.Write, k.arguments("compare", names...)); err != nil {
 			return err
 		}
 	}
 	next := []string{"run", names[0]}
-	if len(names) > 1 && len(c.Runs) == len(names) && len(k.measured) == 0 {
+	if len(names) > 1 && len(c.Runs) == len(names) {
 		next = []string{"compare", names[0], names[1], "--why"}
 	}
 	if len(names) > 1 {
@@ -125,7 +109,7 @@ func compareWhy(a *app, names []string, k *comparing) error {
 	for _, other := range []struct {
 		flag string
 		set  bool
-	}{{"--over", len(k.over) > 0}, {"--measured", len(k.measured) > 0}, {"--baseline", k.baseline != ""}, {"--out", k.out != ""}} {
+	}{{"--over", len(k.over) > 0}, {"--baseline", k.baseline != ""}, {"--out", k.out != ""}} {
 		if other.set {
 			return fmt.Errorf("--why: got %s too: want only one of them", other.flag)
 		}

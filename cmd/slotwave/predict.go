@@ -99,7 +99,7 @@ func (a *app) predict(name string, k *asked) error {
 	}
 	if k.out != "" {
 		write := func(d resultdir.Target) error { return answers.Write(d, s.Scenario.Title) }
-		if err := a.keep(s, k, write, arguments, nil); err != nil {
+		if err := a.keep(s, k, write, arguments); err != nil {
 			return err
 		}
 	}

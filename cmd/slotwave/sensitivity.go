@@ -60,7 +60,7 @@ func (a *app) sensitivity(name string, k *asked, by float64) error {
 		return err
 	}
 	if k.out != "" {
-		if err := a.keep(s, k, r.Write, append(k.arguments("sensitivity", name), fmt.Sprintf("--by=%v", by)), nil); err != nil {
+		if err := a.keep(s, k, r.Write, append(k.arguments("sensitivity", name), fmt.Sprintf("--by=%v", by))); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ func (a *app) tune(name string, k *asked) error {
 		return err
 	}
 	if k.out != "" {
-		if err := a.keep(s, k, t.Write, k.arguments("tune", name), nil); err != nil {
+		if err := a.keep(s, k, t.Write, k.arguments("tune", name)); err != nil {
 			return err
 		}
 	}

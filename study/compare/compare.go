@@ -1,6 +1,6 @@
-// Package compare sets scenarios, models and recorded runs side by side.
+// Package compare sets scenarios and models side by side.
 //
-//	Compare -> simulations, models (study/predict), recorded runs (measured)
+//	Compare -> simulations, models (study/predict)
 //	        -> results.Comparison    with the gap to each model split by cause
 //	Explain -> Why                   two scenarios in pairs of runs with the same seeds
 package compare
@@ -32,7 +32,6 @@ const Simulation = "simulation"
 type Options struct {
 	study.Options
 	Models    []analytic.Predictor // nil: those of each scenario
-	Measured  *Measured            // recorded runs; nil: none
 	Baseline  string               // scenario or model with which the others are compared; empty: the simulation
 	Causes    bool                 // attribute the gap between simulation and models to causes
 	FailAbove float64              // relative difference above which Above lists an answer
@@ -95,14 +94,7 @@ func (k *Options) chooseBaseline(all []study.Opened, answers *results.Answers) (
 	if k.Baseline == "" || k.Baseline == Simulation {
 		return false, nil
 	}
-	if k.Measured != nil && k.Baseline == measured {
-		answers.Reference = measured
-		return false, nil
-	}
 	known := []string{Simulation}
-	if k.Measured != nil {
-		known = append(known, measured)
-	}
 	for _, m := range analytic.Models {
 		if known = append(known, m.Name); m.Name == k.Baseline {
 			answers.Reference = m.Name
@@ -161,11 +153,6 @@ func (k *Options) answers(c *study.Opened, run *results.Run, reference string, a
 	list := []results.Answer{{Scenario: q.Name, Prediction: run.Mean(), At: c.At, Replications: len(run.Predictions)}}
 	if simulated := &list[0].Prediction; len(simulated.Phases) == 0 {
 		simulated.Phases = run.Stats.MeanPhases()
-	}
-	if k.Measured != nil {
-		x := k.Measured.answer(q)
-		x.At = c.At
-		list = append(list, x)
 	}
 	worlds, err := worldsOf(c, run)
 	if err != nil {
