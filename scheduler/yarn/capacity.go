@@ -65,10 +65,8 @@ func (s *capacity) AttemptRemoved(a *App) {
 	for _, c := range a.alive() {
 		s.complete(c, Aborted, true)
 	}
-	for _, p := range slices.Sorted(maps.Keys(a.bookings)) {
-		for _, c := range slices.Clone(a.bookings[p].list) {
-			s.complete(c, Aborted, true)
-		}
+	for _, c := range a.reservations() {
+		s.complete(c, Aborted, true)
 	}
 	for _, t := range a.tables {
 		if any := t.ask(Any); any != nil && any.Count > 0 {

@@ -3,6 +3,7 @@ package yarn
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -325,6 +326,26 @@ func TestFairOrderingBySize(t *testing.T) {
 	want(t, "uses", a.capacity.key, mib(1024, 1))
 	want(t, "uses and asks for", a.capacity.wish, mib(4096, 4))
 	want(t, "1023 by log2(1024)", l.magnitude(&capacityApp{key: mib(1023, 1), wish: mib(1023, 1)}), 102.3)
+}
+
+// Reservations are dropped in the order of two hash maps, of priorities and of nodes.
+func TestOrderOfReservations(t *testing.T) {
+	d := capacityDesk(t, 3, mib(8192, 8), nil)
+	a := d.start("a", "default", "u")
+	for _, b := range []struct {
+		node     int
+		priority Priority
+	}{{1, 1}, {0, 1}, {2, 2}} {
+		c := a.newContainer(d.nodes[b.node], mib(1024, 1), b.priority)
+		a.book(c)
+	}
+	var nodes []int32
+	for _, c := range a.reservations() {
+		nodes = append(nodes, c.Node)
+	}
+	if !slices.Equal(nodes, []int32{2, 0, 1}) {
+		t.Errorf("got nodes %v: want 2, 0, 1", nodes)
+	}
 }
 
 // A queue has the largest allocation and the weights of users of the queue above it, unless

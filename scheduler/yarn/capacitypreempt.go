@@ -388,14 +388,12 @@ type taking struct {
 // the worst priority and the newest first. It returns the ApplicationMaster's, which
 // is passed over (FifoCandidatesSelector.preemptFrom).
 func (t *taking) from(a *App, p *preemption) (masters []*Container) {
-	for _, priority := range slices.Sorted(maps.Keys(a.bookings)) {
-		for _, c := range a.bookings[priority].list {
-			if t.done {
-				return masters
-			}
-			t.one(c)
-			p.drops = append(p.drops, c)
+	for _, c := range a.reservations() {
+		if t.done {
+			return masters
 		}
+		t.one(c)
+		p.drops = append(p.drops, c)
 	}
 	for _, c := range a.newestFirst() {
 		if t.done {

@@ -2,7 +2,6 @@ package yarn
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -175,10 +174,8 @@ func (s *fair) AttemptRemoved(a *App) {
 	for _, c := range a.alive() {
 		s.complete(c, Aborted, true)
 	}
-	for _, p := range slices.Sorted(maps.Keys(a.bookings)) {
-		for _, c := range slices.Clone(a.bookings[p].list) {
-			s.unreserve(c)
-		}
+	for _, c := range a.reservations() {
+		s.unreserve(c)
 	}
 	a.stop()
 	s.limits.remove(a, func() {

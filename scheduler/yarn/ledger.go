@@ -228,6 +228,18 @@ func (a *App) unbook(c *Container) bool {
 	return true
 }
 
+// reservations lists those of an application
+// (SchedulerApplicationAttempt.getReservedContainers).
+func (a *App) reservations() (list []*Container) {
+	for _, p := range byKey(a.bookings) {
+		a.bookings[p].each(func(c *Container) bool {
+			list = append(list, c)
+			return true
+		})
+	}
+	return list
+}
+
 // bookings are the reservations of one application and priority, in the order in which
 // Hadoop's hash map of nodes lists them.
 type bookings struct {

@@ -237,12 +237,15 @@ func (r *requests) has(p Priority, near locality, n *Node) bool {
 		(near == offSwitch || t.count(n.Rack) > 0 && (near == rackLocal || t.count(n.Host) > 0))
 }
 
-// priorities lists the priorities that have a table, in the order of Hadoop's hash map
+// priorities lists the priorities that have a table.
+func (r *requests) priorities() []Priority { return byKey(r.tables) }
+
+// byKey lists priorities in the order of Hadoop's hash map of them
 // (SchedulerRequestKey.hashCode, Priority.hashCode).
-func (r *requests) priorities() []Priority {
+func byKey[V any](m map[Priority]V) []Priority {
 	prime := uint32(517861)
 	hash := func(p Priority) int { return slotOf(31*31*(9511*prime+uint32(p)), 16) }
-	list := slices.Sorted(maps.Keys(r.tables))
+	list := slices.Sorted(maps.Keys(m))
 	slices.SortStableFunc(list, func(a, b Priority) int { return hash(a) - hash(b) })
 	return list
 }
