@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
@@ -59,71 +58,94 @@ type ReplayedRecord struct {
 
 // around returns the 90 % interval of a what-if on recorded times of tasks: what the
 // replay misses of the record it may miss of the answer, beside the error of the model.
-func (r *ReplayedRecord) around(answer time.Duration, by float64) (low, high time.Duration) {
-	return off(workload.Seconds(answer.Seconds()*min(1, r.Missed)), -by), off(workload.Seconds(answer.Seconds()*max(1, r.Missed)), by)
+// Times of tasks may be those of their neighbours on a node, or not.
+func (r *ReplayedRecord) around(answer time.Duration, by ModelError, neighbours float64) (low, high time.Duration) {
+	return off(workload.Seconds(answer.Seconds()*min(1, r.Missed)), min(0, neighbours)-float64(by)), off(workload.Seconds(answer.Seconds()*max(1, r.Missed)), max(0, neighbours)+float64(by))
 }
 
-// modelError is how far the logarithm of a time is off in nine of ten cases, beside what
-// is known to be missed: little near the record, and more the farther the makespan is
-// from it. Both parts were measured on clusters of random structure (docs/validation.md).
-func modelError(makespan, recorded time.Duration) (near, far float64) {
-	const here, farther = 0.09, 0.19
-	if makespan <= 0 || recorded <= 0 {
-		return here, 0
+// neighbours returns the logarithm by which the time of a job would change if its tasks
+// took as much longer as more of them share a node than in the replay of the record.
+// Recorded times contain what tasks on a node cost each other, and do not tell how much.
+func (r *Run) neighbours(j *model.JobOutcome) float64 {
+	at := slices.IndexFunc(r.Replay.Run.Predictions[0].Jobs, func(o model.JobOutcome) bool { return o.ID == j.ID })
+	if at < 0 || !j.Finished() || j.FirstMap < 0 || j.LastMap < 0 {
+		return 0
 	}
-	return here, farther * math.Abs(math.Log(makespan.Seconds()/recorded.Seconds()))
+	before := &r.Replay.Run.Predictions[0].Jobs[at]
+	change := func(tasks, waves, tasksBefore, wavesBefore int) float64 {
+		if min(tasks, waves, tasksBefore, wavesBefore) == 0 {
+			return 0
+		}
+		onNode := func(tasks, waves int, q *model.WhatIf) float64 {
+			return max(1, float64(tasks)/float64(waves)/float64(len(q.Cluster.Nodes)))
+		}
+		return math.Log(onNode(tasks, waves, r.Question) / onNode(tasksBefore, wavesBefore, r.Replay.Run.Question))
+	}
+	whole := (j.Finish - j.Submit).Seconds()
+	return (j.LastMap-j.FirstMap).Seconds()/whole*change(j.Maps, j.MapWaves, before.Maps, before.MapWaves) +
+		(j.Finish-j.LastMap).Seconds()/whole*change(j.Reduces, j.ReduceWaves, before.Reduces, before.ReduceWaves)
 }
 
 // Spread enters what is not known of the answers: into the first prediction as its
-// interval, and into its jobs as their bounds. The error near the record is one of the
-// times of jobs. Of the makespan it concerns the part that its last job takes: errors of
-// one part of a time and another are independent, so that their squares add up.
+// interval, and into its jobs as their bounds.
 func (r *Run) Spread() {
 	p := &r.Predictions[0]
-	recorded := workload.RecordedMakespan(r.Recorded)
 	switch {
 	case r.Replay != nil:
-		near, far := modelError(p.Mean, r.Replay.Makespan)
-		p.Least, p.Most = r.Replay.around(p.Mean, float64(near*math.Sqrt(p.LastPart()))+far)
+		last, neighbours := time.Duration(0), 0.0
+		ofJobs := ModelErrorOf(p.Mean, r.Replay.Makespan, 1)
 		p.Jobs = slices.Clone(p.Jobs)
 		for k := range p.Jobs {
 			if j := &p.Jobs[k]; j.Finished() {
-				j.Low, j.High = r.Replay.around(j.Finish-j.Submit, near+far)
+				of := r.neighbours(j)
+				if j.Finish > last {
+					last, neighbours = j.Finish, of
+				}
+				j.Low, j.High = r.Replay.around(j.Finish-j.Submit, ofJobs, of)
 			}
 		}
+		part := p.LastPart()
+		p.Least, p.Most = r.Replay.around(p.Mean, ModelErrorOf(p.Mean, r.Replay.Makespan, part), part*neighbours)
 	case len(r.Calibrations) > 0:
-		part := 0.0
-		for i := range r.Calibrations {
-			part += r.Calibrations[i].LastPart() / float64(len(r.Calibrations))
-		}
-		mean, scatter := r.machines(func(p *model.Prediction) time.Duration { return p.Mean })
-		near, far := modelError(logTime(mean), recorded)
-		p.Least, p.Most = between(mean, math.Hypot(scatter, float64(near*math.Sqrt(part))+far))
+		m := r.Machines()
+		p.Least, p.Most = between(m.Mean, m.Error.Beside(m.Scatter, len(r.Calibrations)))
+		ofJobs := ModelErrorOf(logTime(m.Mean), workload.RecordedMakespan(r.Recorded), 1)
 		p.Jobs = slices.Clone(p.Jobs)
 		for k := range p.Jobs {
 			if j := &p.Jobs[k]; j.Finished() {
-				mean, scatter := r.machines(func(p *model.Prediction) time.Duration { return p.Jobs[k].Finish - p.Jobs[k].Submit })
-				j.Low, j.High = between(mean, math.Hypot(scatter, near+far))
+				mean, scatter, n := r.machines(func(p *model.Prediction) time.Duration { return p.Jobs[k].Finish - p.Jobs[k].Submit })
+				j.Low, j.High = between(mean, ofJobs.Beside(scatter, n))
 			}
 		}
 	}
 }
 
-// machines returns the mean logarithm of a time by the machines that explain the record,
-// and how far off it is in nine of ten cases if the true machine is one more of them.
-func (r *Run) machines(of func(*model.Prediction) time.Duration) (mean, scatter float64) {
+// Machines is the makespan by the machines that explain the record.
+type Machines struct {
+	Mean, Scatter float64 // of its logarithm
+	Error         ModelError
+}
+
+func (r *Run) Machines() Machines {
+	part := 0.0
+	for i := range r.Calibrations {
+		part += r.Calibrations[i].LastPart() / float64(len(r.Calibrations))
+	}
+	mean, scatter, _ := r.machines(func(p *model.Prediction) time.Duration { return p.Mean })
+	return Machines{mean, scatter, ModelErrorOf(logTime(mean), workload.RecordedMakespan(r.Recorded), part)}
+}
+
+// machines returns the mean and the deviation of the logarithm of a time by the n machines
+// that know it.
+func (r *Run) machines(of func(*model.Prediction) time.Duration) (mean, scatter float64, n int) {
 	var logs []float64
 	for i := range r.Calibrations {
 		if t := of(&r.Calibrations[i]); t > 0 {
 			logs = append(logs, math.Log(t.Seconds()))
 		}
 	}
-	n := float64(len(logs))
-	mean, sd := stat.MeanStdDev(logs, nil)
-	if n < 2 {
-		return mean, 0
-	}
-	return mean, sd * math.Sqrt(1+1/n) * distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.95)
+	mean, scatter = stat.MeanStdDev(logs, nil)
+	return mean, scatter, len(logs)
 }
 
 // between returns the ends of an interval of a logarithm, as times.

@@ -62,7 +62,7 @@ const sameBeat = 5 * time.Millisecond
 // recordedBeats sets the first heartbeats of the machines of a trace, if its tasks
 // were assigned whole intervals apart: then each machine kept its own beat. It
 // returns the last heartbeat of a machine up to an instant.
-func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(string, time.Duration) time.Duration {
+func (t clusterTable) recordedBeats(c *model.Cluster, l *load) func(string, time.Duration) time.Duration {
 	release, err := model.FindRelease(c.Hadoop)
 	if err != nil {
 		return nil
@@ -71,8 +71,12 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 	if err != nil {
 		return nil
 	}
-	as := assignedIn(h)
-	if longest := as.interval(interval); c.Heartbeat == 0 && longest != interval {
+	as := assignedIn(l.history)
+	longest, other := as.interval(interval)
+	if other > 0 && c.Heartbeat == 0 {
+		l.alsoFits = append(l.alsoFits, [][2]string{{"heartbeat", workload.TOMLText(other.String())}})
+	}
+	if c.Heartbeat == 0 && longest != interval {
 		t.assume("cluster.heartbeat = %v (tasks of a machine are assigned whole intervals of it apart; the release has %v)", longest, interval)
 		interval, c.Heartbeat = longest, longest
 	}
@@ -102,8 +106,9 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 
 // interval returns the longest heartbeat interval that the assignments of a history fit
 // about as well as any, or the usual one if they fit none well. Those of a real tracker
-// drift, and fit none in a longer record.
-func (as *assignments) interval(usual time.Duration) time.Duration {
+// drift, and fit none in a longer record. A longer one that a short record may fit by
+// chance is the other one.
+func (as *assignments) interval(usual time.Duration) (longest, other time.Duration) {
 	const (
 		step, most = 10 * time.Millisecond, 15 * time.Second // intervals are configured in round numbers
 		machines   = 20
@@ -112,7 +117,7 @@ func (as *assignments) interval(usual time.Duration) time.Duration {
 		fewest     = 20
 		few, many  = 3, 5 // different multiples of the interval between assignments; many if the usual one fits too
 	)
-	first := assignments{given: map[string][]time.Duration{}, freed: as.freed}
+	first := assignments{given: map[string][]time.Duration{}}
 	total := 0
 	for _, node := range slices.Sorted(maps.Keys(as.given))[:min(machines, len(as.given))] {
 		given := slices.Clone(as.given[node])
@@ -120,17 +125,19 @@ func (as *assignments) interval(usual time.Duration) time.Duration {
 		first.given[node] = given[:min(each, len(given))]
 		total += len(first.given[node])
 	}
+	first.show(as.freed)
+	longest = usual
 	if total < fewest || as.seconds {
-		return usual
+		return usual, 0
 	}
-	best, longest := 0.0, usual
+	best := 0.0
 	shares := map[time.Duration]float64{}
 	for at := 10 * step; at <= most; at += step {
 		_, shares[at] = first.agreement(at)
 		best = max(best, shares[at])
 	}
 	if best < fits {
-		return usual
+		return usual, 0
 	}
 	for at := 10 * step; at <= most; at += step {
 		if shares[at] >= near*best {
@@ -143,10 +150,13 @@ func (as *assignments) interval(usual time.Duration) time.Duration {
 			needs = few
 		}
 	}
-	if first.multiples(longest) < needs {
-		return usual
+	switch n := first.multiples(longest); {
+	case n >= needs:
+		return longest, 0
+	case n >= few && longest != usual:
+		return usual, longest
 	}
-	return longest
+	return usual, 0
 }
 
 // multiples returns how many different multiples of an interval lie between assignments
@@ -182,22 +192,16 @@ func (as *assignments) beats(interval time.Duration) map[string]time.Duration {
 // agreement returns the beat of each machine that most of its assignments have, and the
 // share of all that have it, after the first of a machine.
 func (as *assignments) agreement(interval time.Duration) (beats map[string]time.Duration, share float64) {
-	beats = make(map[string]time.Duration, len(as.given))
+	beats = make(map[string]time.Duration, len(as.shown))
 	total, agree := 0, 0
-	for _, node := range slices.Sorted(maps.Keys(as.given)) {
-		var offsets []time.Duration
-		seen := map[time.Duration]bool{}
-		for _, at := range as.given[node] {
-			if slot := at / sameBeat; !seen[slot] && !as.freed[nodeInstant{node, at}] { // several tasks may come with one heartbeat
-				seen[slot] = true
-				offsets = append(offsets, at%interval)
-			}
-		}
-		if len(offsets) == 0 {
-			continue
+	var offsets []time.Duration
+	for _, s := range as.shown {
+		offsets = offsets[:0]
+		for _, at := range s.at {
+			offsets = append(offsets, at%interval)
 		}
 		beat, n := beatOf(offsets, interval)
-		beats[node] = beat
+		beats[s.node] = beat
 		agree += n - 1
 		total += len(offsets) - 1
 	}
@@ -216,12 +220,37 @@ type nodeInstant struct {
 // assignments are what a history shows of the heartbeats of its machines.
 type assignments struct {
 	given   map[string][]time.Duration // when attempts were assigned, or started if that is not recorded
-	freed   map[nodeInstant]bool       // when attempts succeeded, for which others may have waited
-	seconds bool                       // the record has whole seconds, which show no heartbeats
+	shown   []shownBeats
+	freed   map[nodeInstant]bool // when attempts succeeded, for which others may have waited
+	seconds bool                 // the record has whole seconds, which show no heartbeats
+}
+
+// shownBeats are the heartbeats of a machine that assigned tasks: several tasks may come
+// with one, and what waited for another to succeed shows none.
+type shownBeats struct {
+	node string
+	at   []time.Duration
+}
+
+// show sets the heartbeats that the assignments show.
+func (as *assignments) show(freed map[nodeInstant]bool) {
+	for _, node := range slices.Sorted(maps.Keys(as.given)) {
+		s := shownBeats{node: node}
+		seen := map[time.Duration]bool{}
+		for _, at := range as.given[node] {
+			if slot := at / sameBeat; !seen[slot] && !freed[nodeInstant{node, at}] {
+				seen[slot] = true
+				s.at = append(s.at, at)
+			}
+		}
+		if len(s.at) > 0 {
+			as.shown = append(as.shown, s)
+		}
+	}
 }
 
 func assignedIn(h *workload.History) assignments {
-	as := assignments{map[string][]time.Duration{}, map[nodeInstant]bool{}, true}
+	as := assignments{given: map[string][]time.Duration{}, freed: map[nodeInstant]bool{}, seconds: true}
 	for t, a := range h.Each() {
 		if a.Node == "" || !workload.Known(a.Start) || a.Start < 0 {
 			continue
@@ -236,6 +265,7 @@ func assignedIn(h *workload.History) assignments {
 			as.seconds = as.seconds && a.Finish%time.Second == 0
 		}
 	}
+	as.show(as.freed)
 	return as
 }
 
@@ -243,16 +273,14 @@ func assignedIn(h *workload.History) assignments {
 // on a circle as long as the interval.
 func beatOf(list []time.Duration, interval time.Duration) (beat time.Duration, agree int) {
 	slices.Sort(list)
-	twice := slices.Clone(list)
-	for _, x := range list {
-		twice = append(twice, x+interval)
-	}
-	for i, j := 0, 0; i < len(list); i++ {
-		for j < len(twice) && twice[j] <= twice[i]+sameBeat {
+	n := len(list)
+	at := func(i int) time.Duration { return list[i%n] + interval*time.Duration(i/n) }
+	for i, j := 0, 0; i < n; i++ {
+		for j < 2*n && at(j) <= list[i]+sameBeat {
 			j++
 		}
 		if j-i > agree {
-			beat, agree = twice[i], j-i
+			beat, agree = list[i], j-i
 		}
 	}
 	return beat, agree

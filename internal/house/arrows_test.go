@@ -66,7 +66,7 @@ var arrows = map[string][]string{
 	"study/play/wasm":         {"study/play/live"},
 	"study/predict":           {"model", "model/analytic", "results", "study"},
 	"study/report":            {"diagnose", "model", "model/analytic", "results", "results/figure", "results/resultdir", "results/text", "sim", "study/compare", "study/diagnosis", "study/play", "study/play/live", "study/predict", "workload"},
-	"study/measure":           {"model", "results/resultdir", "results/text", "scenarios", "study", "study/search", "workload"},
+	"study/measure":           {"model", "results", "results/resultdir", "results/text", "scenarios", "study", "workload"},
 	"study/reproduce":         {"model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/figure", "results/resultdir", "results/text", "scenarios", "sim", "study", "study/calibrate", "study/compare", "study/predict", "study/simulated", "study/sweep", "workload"},
 	"study/search":            {"model", "model/fit", "results", "sim", "study", "workload"},
 	"study/sensitivity":       {"model", "model/analytic", "model/platform", "results", "results/figure", "results/resultdir", "results/text", "study", "study/predict", "study/search", "study/tune", "workload"},

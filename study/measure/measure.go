@@ -21,11 +21,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
-	"github.com/slotwave/slotwave/study/search"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -78,9 +78,6 @@ type Question struct {
 	Name     string     `json:"name"`
 	Makespan int64      `json:"makespan_ns"`
 	Width    text.Share `json:"half_width"` // of the 90 % interval, relative
-
-	logs []float64 // of the makespan, by machine
-	part float64   // of the makespan, that of its last job: times of submissions are not off
 }
 
 const planSchema = "slotwave/measure/1"
@@ -97,7 +94,7 @@ func Ask(name string, questions []Asked, o study.Options, progress study.SweepPr
 	p := &Plan{Schema: planSchema}
 	var machines []*model.WhatIf
 	var answers [][]float64
-	var parts []float64
+	var errors []results.ModelError
 	set := o.Set
 	for _, asked := range questions {
 		o.Set = slices.Concat(set, asked.Set)
@@ -115,18 +112,22 @@ func Ask(name string, questions []Asked, o study.Options, progress study.SweepPr
 		if err != nil {
 			return nil, err
 		}
-		q := Question{Name: asked.Name}
+		var logs []float64
 		for i := range run.Calibrations {
-			q.logs = append(q.logs, math.Log(run.Calibrations[i].Mean.Seconds()))
-			q.part += run.Calibrations[i].LastPart() / float64(len(machines))
+			logs = append(logs, math.Log(run.Calibrations[i].Mean.Seconds()))
 		}
-		q.Makespan = int64(1e9 * math.Exp(stat.Mean(q.logs, nil)))
-		q.Width = text.Share(search.HalfWidth(stat.StdDev(q.logs, nil), q.part))
-		p.Questions, answers, parts = append(p.Questions, q), append(answers, q.logs), append(parts, q.part)
+		m := run.Machines()
+		answers, errors = append(answers, logs), append(errors, m.Error)
+		p.Questions = append(p.Questions, Question{asked.Name, int64(1e9 * math.Exp(m.Mean)), relative(m.Error, m.Scatter, len(logs))})
 	}
 	p.Machines = len(machines)
-	p.Facts, p.None = Facts(machines, answers, parts)
+	p.Facts, p.None = Facts(machines, answers, errors)
 	return p, nil
+}
+
+// relative is half of a 90 % interval of a time.
+func relative(e results.ModelError, scatter float64, machines int) text.Share {
+	return text.Share(math.Expm1(e.Beside(scatter, machines)))
 }
 
 // leastMachines is the number of machines from which a scatter is estimated.
@@ -139,9 +140,9 @@ const worthIt = 0.1
 // logarithms: for each question those of all machines. A fact is a key that a short
 // benchmark tells, and that explains more than chance does among as many keys (Holm,
 // 5 %). What it leaves is the scatter about a line through the other machines, each left
-// out in turn, plus the error of measuring. parts are those of the answers that the error
-// of the model concerns; without them facts have no widths.
-func Facts(machines []*model.WhatIf, answers [][]float64, parts []float64) (facts []Fact, none []string) {
+// out in turn, plus the error of measuring. errors are those of the model in the answers;
+// without them facts have no widths.
+func Facts(machines []*model.WhatIf, answers [][]float64, errors []results.ModelError) (facts []Fact, none []string) {
 	values, order := keysOf(machines)
 	type tried struct {
 		fact Fact
@@ -162,8 +163,8 @@ func Facts(machines []*model.WhatIf, answers [][]float64, parts []float64) (fact
 		for i, y := range answers {
 			left, after, p := explained(x, y, sources[by].error)
 			t.fact.Left += left / float64(len(answers))
-			if parts != nil {
-				t.fact.Widths = append(t.fact.Widths, text.Share(search.HalfWidth(after, parts[i])))
+			if errors != nil {
+				t.fact.Widths = append(t.fact.Widths, relative(errors[i], after, len(machines)))
 			}
 			t.p = min(t.p, p*float64(len(answers)))
 		}

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // sequenceError is the probability with which an interval misses the true probability,
@@ -88,35 +87,4 @@ func (r Runs) evidence(at float64) float64 {
 		log -= missed * math.Log1p(-at)
 	}
 	return log
-}
-
-// modelError is how far the logarithm of a simulated time is off on a machine that
-// calibrate found, beside what the machine misses of the record, as the scale of Student's
-// t of errorFreedom degrees: most answers are near, a few far off. Both are fitted to 72
-// what-ifs of slots, disks, cores, nodes and data on six worlds of random structure.
-const (
-	modelError   = 0.04
-	errorFreedom = 2
-)
-
-// HalfWidth is the relative half-width of a 90 % interval of a time, if the logarithms
-// that machines give scatter by sd, and part of it is off by the error of the model.
-func HalfWidth(sd, part float64) float64 {
-	normal, model := distuv.UnitNormal.Quantile(0.95), distuv.StudentsT{Sigma: modelError, Nu: errorFreedom}.Quantile(0.95)
-	return math.Expm1(math.Hypot(normal*sd, part*model))
-}
-
-// Chance is the probability that simulated times, which may grow by the factor slack, are
-// within a limit, by the error of the model, which is not less than that of the recorded
-// jobs, of which half are off by more than missed.
-func Chance(slack, missed float64) float64 {
-	return errorOver(missed).CDF(math.Log(slack))
-}
-
-// Off is how far a time is off at most in nine of ten cases, relative.
-func Off(missed float64) float64 { return math.Expm1(errorOver(missed).Quantile(0.95)) }
-
-func errorOver(missed float64) distuv.StudentsT {
-	half := distuv.StudentsT{Sigma: 1, Nu: errorFreedom}.Quantile(0.75)
-	return distuv.StudentsT{Sigma: max(modelError, missed/half), Nu: errorFreedom}
 }

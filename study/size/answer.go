@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
-	"github.com/slotwave/slotwave/study/search"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -141,7 +141,7 @@ func (z *Sizing) errorRows() (rows [][2]string) {
 	if e.Alternatives > 0 {
 		others := workload.Counted(e.Alternatives, "other that explains", "others that explain")
 		rows = append(rows, [2]string{"machines", "the probability is the mean over the calibrated machine and " + others + " the record about as well;"},
-			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses of the record, and in nine of ten cases off by at most another %s", text.Percent(text.Share(search.Off(e.missed()))))})
+			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses of the record, and in nine of ten cases off by at most another %s, and more the farther it is from the record", text.Percent(text.Share(math.Expm1(float64(e.ofModel(0))))))})
 	}
 	return rows
 }

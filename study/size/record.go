@@ -8,6 +8,7 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // replayRecord simulates the record of the scenario at its own size, without the
@@ -40,6 +41,7 @@ func (z *Search) replayRecord() error {
 	if err != nil {
 		return err
 	}
+	z.errors.recorded = workload.RecordedMakespan(asked.Recorded)
 	if z.errors.Replay = run.ReplaySummary(); z.errors.Replay == nil || z.errors.Replay.Jobs == 0 {
 		z.errors.Replay, z.errors.Unknown = nil, "the record states the time of no job"
 	} else if z.turn == 0 { // else the profiles of each machine have what it misses

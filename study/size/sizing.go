@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
@@ -107,7 +108,7 @@ func (z *Sizing) goal(s *Size, g int) (mean, half, met float64) {
 func (z *Sizing) chance(r points.Replication, g int) float64 {
 	switch {
 	case z.Error.Alternatives > 0:
-		return search.Chance(r.Slacks[g], z.Error.missed())
+		return z.Error.ofModel(time.Duration(r.Values[0])).Chance(r.Slacks[g])
 	case z.Goals[g].Met(r.Goals[g]):
 		return 1
 	}
@@ -229,14 +230,17 @@ type SizingError struct {
 	Unknown      string                 `json:"unknown,omitempty"` // why no record is compared; empty if one is
 	Replay       *results.ReplaySummary `json:"replay"`
 	Alternatives int                    `json:"other_calibrations"` // that explain the record about as well, over which the runs take turns
+
+	recorded time.Duration // makespan; 0: not known
 }
 
-// missed is the median error of the replayed jobs.
-func (e *SizingError) missed() float64 {
-	if e.Replay == nil {
-		return 0
+// ofModel is the error of a makespan: not less than what the replayed jobs are off.
+func (e *SizingError) ofModel(makespan time.Duration) results.ModelError {
+	missed := 0.0
+	if e.Replay != nil {
+		missed = float64(e.Replay.Median)
 	}
-	return float64(e.Replay.Median)
+	return results.ModelErrorOf(makespan, e.recorded, 1).AtLeast(missed)
 }
 
 // price formats money for people; empty without a price.

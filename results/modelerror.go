@@ -1,0 +1,52 @@
+package results
+
+import (
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A ModelError is how far the logarithm of a simulated time is off in nine of ten cases,
+// beside what is known to be missed. It has Student's t of two degrees of freedom: most
+// answers are near, a few far off.
+type ModelError float64
+
+var errorShape = distuv.StudentsT{Sigma: 1, Nu: 2}
+
+// ModelErrorOf returns the error of a time: little near the record, and more the farther
+// it is from the recorded one. Both parts were measured on clusters of random structure
+// (docs/validation.md). The error near the record is one of the times of jobs. Of a
+// makespan it concerns the part that its last job takes: errors of one part of a time and
+// another are independent, so that their squares add up.
+func ModelErrorOf(simulated, recorded time.Duration, part float64) ModelError {
+	const here, farther = 0.09, 0.19
+	near := here * math.Sqrt(part)
+	if simulated <= 0 || recorded <= 0 {
+		return ModelError(near)
+	}
+	return ModelError(near + float64(farther*math.Abs(math.Log(simulated.Seconds()/recorded.Seconds()))))
+}
+
+// AtLeast returns an error that is not less than that of recorded jobs, of which half are
+// off by more than missed.
+func (e ModelError) AtLeast(missed float64) ModelError {
+	return max(e, ModelError(missed*errorShape.Quantile(0.95)/errorShape.Quantile(0.75)))
+}
+
+// Chance is the probability that a simulated time, which may grow by the factor slack, is
+// within a limit.
+func (e ModelError) Chance(slack float64) float64 {
+	return distuv.StudentsT{Sigma: float64(e) / errorShape.Quantile(0.95), Nu: errorShape.Nu}.CDF(math.Log(slack))
+}
+
+// Beside returns half of a 90 % interval of the logarithm of a time, if the logarithms of
+// n machines that explain the record have the deviation sd, and the true machine is one
+// more of them.
+func (e ModelError) Beside(sd float64, n int) float64 {
+	if n < 2 {
+		return float64(e)
+	}
+	student := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}
+	return math.Hypot(sd*math.Sqrt(1+1/float64(n))*student.Quantile(0.95), float64(e))
+}
