@@ -45,6 +45,9 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 	if l.recorded() && !m.planned() && t.yarn == nil && !m.file.keepsTimes() {
 		t.otherSlots(&c, l, m.file.history)
 	}
+	if l.recorded() && !c.SharedSlots && t.yarn == nil {
+		t.sharedSlots(l)
+	}
 	t.readSlowdowns(&c, l, m)
 	t.readDies(&c, m.seed.Named("dies"))
 	if c.Heartbeat == 0 && !ideal && l.recorded() && onYARN == nil {
@@ -67,7 +70,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 		}
 	}
 	if len(c.Phases) == 0 && !ideal && l.recorded() && onYARN == nil {
-		l.replay.Assigned = t.recordedBeats(&c, l.history)
+		l.replay.Assigned = t.recordedBeats(&c, l)
 	}
 	if len(c.Phases) > 0 && len(c.Phases) != len(c.Nodes) {
 		t.failf("phases", "want one for each of %d nodes", len(c.Nodes))
@@ -420,6 +423,9 @@ func (t clusterTable) nodesOfTrace(c *model.Cluster, h *workload.History, alike 
 // cores and disks with others. The slots that a scenario file itself states of its trace
 // count as recorded.
 func (t clusterTable) otherSlots(c *model.Cluster, l *load, history bool) {
+	if one := c.Nodes[0]; c.SharedSlots && one.MapSlots+one.ReduceSlots == l.whole.MostOnMachine(workload.Map, workload.Reduce) {
+		return
+	}
 	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
 		if !history && t.line(kind.String()+"_slots") >= 0 {
 			continue
@@ -438,6 +444,25 @@ func (t clusterTable) otherSlots(c *model.Cluster, l *load, history bool) {
 				break
 			}
 		}
+	}
+}
+
+// sharedSlots finds whether the slots of a machine may be those of both kinds: no more
+// attempts ran on one than of a single kind, or more of a kind than it has slots for.
+func (t clusterTable) sharedSlots(l *load) {
+	conf := l.whole.Common()
+	most := l.whole.MostOnMachine(workload.Map, workload.Reduce)
+	maps, reduces := l.whole.MostOnMachine(workload.Map), l.whole.MostOnMachine(workload.Reduce)
+	m, knowsMaps := statedSlots("mapred.tasktracker.map.tasks.maximum", conf)
+	r, knowsReduces := statedSlots("mapred.tasktracker.reduce.tasks.maximum", conf)
+	shared := [][2]string{{"shared_slots", "true"}}
+	switch {
+	case knowsMaps && knowsReduces:
+		if (maps > m || reduces > r) && most <= m+r {
+			l.alsoFits = append(l.alsoFits, shared)
+		}
+	case !knowsMaps && !knowsReduces && most > 1 && most == max(maps, reduces):
+		l.alsoFits = append(l.alsoFits, append(shared, [2]string{"map_slots", fmt.Sprint(most - most/2)}, [2]string{"reduce_slots", fmt.Sprint(most / 2)}))
 	}
 }
 

@@ -429,6 +429,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 		t.recordedQueues(q)
 	}
 	run.Recorded, run.Changed, run.Stated, run.Rescaled, run.Still = load.records, load.changed, load.stated, load.replay.Rescaled, load.still
+	run.AlsoFits = load.alsoFits
 	if t.yarn != nil && !load.onYARN && load.recorded() {
 		run.Changed = append(run.Changed, "cluster.hadoop")
 	}

@@ -118,7 +118,7 @@ func (f *File) simulatedWith(folder string) {
 }
 
 // State gives a key of a replayed history a value that counts if nothing else gives it
-// one, and is listed as assumed.
+// one, and is listed as assumed. The value is written as in a setting.
 func (f *File) State(key, value, why string) {
 	f.stated = maps.Clone(f.stated)
 	if f.stated == nil {
@@ -138,7 +138,12 @@ func (f *File) adopt(t *table) {
 		if values = maps.Clone(values); values == nil {
 			values = map[string]any{}
 		}
-		values[key] = f.stated[full].value
+		one, err := parseSetting("value=" + f.stated[full].value)
+		if err != nil {
+			t.fail(0, "%s: %v", full, err)
+			continue
+		}
+		values[key] = one.value["value"]
 		t.values = maps.Clone(t.values)
 		t.values[section] = values
 		t.assume("%s = %s (%s)", full, f.stated[full].value, f.stated[full].why)

@@ -70,7 +70,8 @@ type Run struct {
 	Rescaled bool                 // recorded times are adapted to where tasks run
 	Still    string               // the machines that stood still, and what becomes of it; empty: none did
 
-	AnyScheduler bool // it is a history whose scheduler nothing states
+	AnyScheduler bool          // it is a history whose scheduler nothing states
+	AlsoFits     [][][2]string // keys of [cluster] with values that the record fits too: those of each entry go together
 }
 
 // Level is a value of a varied key.

@@ -25,8 +25,9 @@ type load struct {
 	records  []workload.JobRecord
 	changed  []string // settings and keys that make the run another than the recorded one
 	stated   []string // settings that state what the record does not
-	still    string   // the machines that stood still, and what becomes of it
-	failed   bool     // there is one that cannot be read
+	alsoFits [][][2]string
+	still    string // the machines that stood still, and what becomes of it
+	failed   bool   // there is one that cannot be read
 	rates    workload.SwimRates
 	replay   workload.ReplayOptions
 	hardware *hardware

@@ -8,46 +8,92 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
-// mostToFindPolicy limits the tasks of a history that is replayed under several
-// schedulers.
-const mostToFindPolicy = 200_000
+// The search for a scheduler replays a history at most so often, and simulates at most so
+// many tasks in all.
+const (
+	mostPolicies     = 120
+	mostToFindPolicy = 2_000_000
+)
 
 // findScheduler gives a history whose scheduler nothing states the one whose replay
-// meets the recorded jobs best.
-func (o *Options) findScheduler(name string, f *scenarios.File, first *scenarios.Scenario) (found bool, err error) {
-	policy, err := o.schedulerOf(name, first)
+// meets the recorded jobs best. A scheduler that a setting names and that meets them less
+// well is not a statement, but a question: pools and queues stay where it has such.
+func (o *Options) findScheduler(f *scenarios.File, first *scenarios.Scenario) (found bool, err error) {
+	run := &first.Runs[0]
+	if !slices.ContainsFunc(run.Stated, func(s string) bool { return strings.HasPrefix(s, "scheduler.name=") }) {
+		policy, err := schedulerOf(f, first, o.Seed)
+		policy.state(f)
+		return policy.Name != "", err
+	}
+	without, err := f.AsRecorded(slices.Concat(run.Changed, run.Stated), false)
+	if err != nil {
+		return false, err
+	}
+	recorded, err := without.Scenario(o.Seed)
+	if err != nil || !recorded.Runs[0].AnyScheduler {
+		return false, nil // it runs only with the settings
+	}
+	policy, err := schedulerOf(without, recorded, o.Seed)
+	if err != nil {
+		return false, err
+	}
+	asStated, err := f.AsRecorded(run.Changed, false)
+	if err != nil {
+		return false, err
+	}
+	s := &policySearch{file: asStated, seed: o.Seed, left: 1, errors: map[string]float64{}}
+	if s.errorOf(Policy{}) <= policy.off || s.failed != nil {
+		return false, s.failed
+	}
+	named := run.Question.Scheduler.Name
+	if named[:4] != policy.Name[:min(4, len(policy.Name))] {
+		policy.Settings = policy.In("cluster")
+	}
+	policy.Name = cmp.Or(policy.Name, "fifo")
 	policy.state(f)
-	return policy.Name != "", err
+	return true, nil
 }
 
-// Policy is a scheduler that no record states. An empty name is Hadoop's default.
+// Policy is a scheduler that no record states, and what else of the master the record
+// leaves open. An empty name is Hadoop's default.
 type Policy struct {
 	Name     string
-	Multiple string // mapred.fairscheduler.assignmultiple; empty: the default
+	Settings []PolicySetting
 	Why      string
+
+	off float64 // mean error of the jobs
 }
 
-// MultipleKey is the property of Policy.Multiple.
-const MultipleKey = "mapred.fairscheduler.assignmultiple"
+// PolicySetting is a further key, with its value as in a file.
+type PolicySetting struct{ Section, Key, Value string }
 
 func (p Policy) state(f *scenarios.File) {
 	if p.Name != "" {
 		f.State("scheduler.name", p.Name, p.Why)
 	}
-	if p.Multiple != "" {
-		f.State("scheduler."+MultipleKey, p.Multiple, p.Why)
+	for _, s := range p.Settings {
+		f.State(s.Section+"."+s.Key, s.Value, "found with the scheduler")
 	}
 }
 
 func (p Policy) String() string {
-	if p.Multiple != "" {
-		return p.Name + " with " + MultipleKey + " = " + p.Multiple
+	text := p.Name
+	for i, s := range p.Settings {
+		text += []string{" with ", ", "}[min(i, 1)] + s.Key + " = " + s.Value
 	}
-	return p.Name
+	return text
+}
+
+// In returns the settings of a section.
+func (p Policy) In(section string) []PolicySetting {
+	return slices.DeleteFunc(slices.Clone(p.Settings), func(s PolicySetting) bool { return s.Section != section })
 }
 
 // SchedulerOf returns the scheduler of a history that states none, if the replay under
@@ -61,44 +107,191 @@ func SchedulerOf(name string, o Options) (Policy, error) {
 	if err != nil {
 		return Policy{}, err
 	}
-	return o.schedulerOf(name, first)
+	return schedulerOf(f, first, o.Seed)
 }
 
-func (o *Options) schedulerOf(name string, first *scenarios.Scenario) (found Policy, err error) {
-	const good, clearly = 0.005, 0.5
+// A replay that is off by less than good needs no other scheduler. Another setting of a
+// scheduler, or one that the release does not have, has to be clearly better: its error
+// is half of that without.
+const good, clearly = 0.005, 0.5
+
+// policySearch finds the scheduler of a history by its replays.
+type policySearch struct {
+	file   *scenarios.File // without the settings that ask about something else
+	seed   uint64
+	left   int // replays
+	errors map[string]float64
+	failed error
+}
+
+func schedulerOf(f *scenarios.File, first *scenarios.Scenario, seed uint64) (found Policy, err error) {
 	run := &first.Runs[0]
-	if !run.AnyScheduler || !overlap(run.Recorded) || run.Question.Tasks() > mostToFindPolicy {
+	tasks := max(1, run.Question.Tasks())
+	if !run.AnyScheduler || mostToFindPolicy/tasks < 6 {
 		return Policy{}, nil
 	}
-	fair := Policy{Name: "fair2"}
-	other := Policy{Name: "fair2", Multiple: "false"}
-	if strings.HasPrefix(run.Question.Cluster.Hadoop, "0.20") {
-		fair, other = Policy{Name: "fair1"}, Policy{Name: "fair1", Multiple: "true"}
+	s := &policySearch{seed: seed, left: min(mostPolicies, mostToFindPolicy/tasks), errors: map[string]float64{}}
+	if s.file, err = f.AsRecorded(run.Changed, false); err == nil {
+		s.file, err = s.file.With("fidelity=\"replay\"")
 	}
-	var names, errors []string
-	usual, least := 0.0, 0.0
-	for i, tried := range []Policy{{Name: "fifo"}, fair, other, {Name: "capacity"}} {
-		off, known, err := o.replayError(name, tried, run.Changed)
-		if err != nil || !known || i == 0 && off < good {
-			return Policy{}, err
-		}
-		bar := min(least, clearly*usual)
-		if tried.Name == found.Name { // with another property
-			bar = clearly * least
-		}
-		if i == 0 {
-			usual, least = off, off
-		} else if off < bar {
-			found, least = tried, off
-		}
-		names, errors = append(names, tried.String()), append(errors, fmt.Sprintf("%.1f %%", 100*off))
+	if err != nil {
+		return Policy{}, err
 	}
-	found.Why = fmt.Sprintf("no record states it; jobs are off by %s in the mean under %s", strings.Join(errors, ", "), strings.Join(names, ", "))
-	return found, nil
+	usual := s.errorOf(Policy{Name: "fifo"})
+	if s.failed != nil || usual < good {
+		return Policy{off: usual}, s.failed
+	}
+	fair := func(name string, multiple bool) Policy {
+		return Policy{Name: name, Settings: []PolicySetting{{"scheduler", "mapred.fairscheduler.assignmultiple", fmt.Sprint(multiple)}}}
+	}
+	own, other := []Policy{fair("fair2", true), fair("fair2", false)}, []Policy{fair("fair1", false), fair("fair1", true)}
+	if strings.HasPrefix(run.Question.Cluster.Hadoop, "0.20") { // others gave it the newer one too
+		own, other = other, own
+	}
+	likely := []Policy{own[0], {Name: "capacity"}}
+	tried := slices.Concat(likely, own[1:], other)
+	for _, settings := range run.AlsoFits {
+		for _, p := range append([]Policy{{Name: "fifo"}}, slices.Clone(tried)...) {
+			p.Settings = slices.Clone(p.Settings)
+			for _, s := range settings {
+				p.Settings = append(p.Settings, PolicySetting{"cluster", s[0], s[1]})
+			}
+			tried = append(tried, p)
+		}
+	}
+	least := usual
+	together := overlap(run.Recorded)
+	for i, p := range tried {
+		bar := clearly * least
+		switch {
+		case !together:
+			bar = min(least, good)
+		case i < len(likely):
+			bar = min(least, clearly*usual)
+		}
+		if off := s.errorOf(p); off < bar {
+			found, least = p, off
+		}
+	}
+	slices.SortStableFunc(tried, func(a, b Policy) int { return cmp.Compare(s.errorOf(a), s.errorOf(b)) })
+	bar := clearly * least
+	for _, p := range tried {
+		if least < good || !together {
+			break
+		}
+		if q, off := s.refine(p, run.Question.Jobs, mapSlots(&run.Question)); off < bar && off < least {
+			found, least = q, off
+		}
+	}
+	found.off = least
+	found.Why = fmt.Sprintf("no record states it; jobs are off by %.1f %% in the mean, by %.1f %% under fifo", 100*least, 100*usual)
+	return found, s.failed
 }
 
-// overlap reports whether a job was submitted while another ran: otherwise all
-// schedulers do the same.
+func mapSlots(q *model.WhatIf) (n int) {
+	for i := range q.Cluster.Nodes {
+		n += q.Cluster.Nodes[i].MapSlots
+	}
+	return n
+}
+
+// A share is what a scheduler gives a pool or queue.
+type share struct {
+	name                        string
+	weight                      float64 // of a pool, or per cent of a queue
+	minMaps, running, ofOneUser int     // pool: least maps and most running jobs, 0: any; queue: user_limit_factor
+}
+
+// refine returns a scheduler with the pools or queues of the recorded jobs, each of which
+// is varied as long as the error becomes less.
+func (s *policySearch) refine(p Policy, jobs []workload.Job, slots int) (best Policy, least float64) {
+	best, least = p, s.errorOf(p)
+	var shares []share
+	queues := p.Name == "capacity"
+	for i := range jobs {
+		name := jobs[i].Pool
+		if queues {
+			name = jobs[i].Queue
+		}
+		if name != "" && !slices.ContainsFunc(shares, func(s share) bool { return s.name == name }) {
+			shares = append(shares, share{name: name, weight: 1})
+		}
+	}
+	if queues {
+		for i := range shares {
+			shares[i].weight = 100 / float64(len(shares))
+		}
+	}
+	try := func(changed []share) bool {
+		q := p.with(changed)
+		if off := s.errorOf(q); off < 0.8*least {
+			shares, best, least = changed, q, off
+			return true
+		}
+		return false
+	}
+	for better := true; better && least >= good; {
+		better = false
+		for i := range shares {
+			vary := func(set func(*share, int), values ...int) {
+				from := shares
+				for _, v := range values {
+					changed := slices.Clone(from)
+					set(&changed[i], v)
+					better = try(changed) || better
+				}
+			}
+			if !queues {
+				vary(func(s *share, v int) { s.running = v }, 1, 2, 3, 5)
+				vary(func(s *share, v int) { s.weight *= math.Exp2(float64(v) / 2) }, -4, -2, -1, 1, 2, 4)
+				vary(func(s *share, v int) { s.minMaps = v }, slots/8, slots/4, slots/2, slots)
+				continue
+			}
+			if i < len(shares)-1 { // the last one has the rest
+				from := shares
+				for percent := 10.0; percent < 100; percent += 10 {
+					changed := slices.Clone(from)
+					for k := range changed {
+						changed[k].weight *= (100 - percent) / (100 - from[i].weight)
+					}
+					changed[i].weight = percent
+					better = try(changed) || better
+				}
+			}
+			vary(func(s *share, v int) { s.ofOneUser = v }, 2, 3, 4)
+		}
+	}
+	return best, least
+}
+
+// with returns the scheduler with pools or queues.
+func (p Policy) with(shares []share) Policy {
+	var list []string
+	key := "pool"
+	for _, s := range shares {
+		text := "name = " + workload.TOMLText(s.name)
+		add := func(key string, value any, differs bool) {
+			if differs {
+				text += fmt.Sprintf(", %s = %.2v", key, value)
+			}
+		}
+		if p.Name == "capacity" {
+			key = "queue"
+			add("capacity", s.weight, true)
+			add("user_limit_factor", s.ofOneUser, s.ofOneUser > 0)
+		} else {
+			add("weight", s.weight, s.weight != 1)
+			add("min_maps", s.minMaps, s.minMaps > 0)
+			add("max_running_jobs", s.running, s.running > 0)
+		}
+		list = append(list, "{"+text+"}")
+	}
+	p.Settings = append(slices.Clone(p.Settings), PolicySetting{"scheduler", key, "[" + strings.Join(list, ", ") + "]"})
+	return p
+}
+
+// overlap reports whether a job was submitted while another ran: otherwise schedulers
+// differ only in how many tasks they assign at a heartbeat.
 func overlap(jobs []workload.JobRecord) bool {
 	end := time.Duration(-1)
 	for _, j := range slices.SortedFunc(slices.Values(jobs), func(a, b workload.JobRecord) int { return cmp.Compare(a.Submit, b.Submit) }) {
@@ -110,27 +303,50 @@ func overlap(jobs []workload.JobRecord) bool {
 	return false
 }
 
-// replayError returns the mean relative error of the jobs of a history, as recorded,
-// under a scheduler, without the settings that change the record.
-func (o *Options) replayError(name string, policy Policy, changed []string) (mean float64, known bool, err error) {
-	set := slices.DeleteFunc(slices.Clone(o.Set), func(s string) bool { return slices.Contains(changed, workload.WithoutSecrets(s)) })
-	f, err := scenarios.OpenReading(name, o.Reading, append(set, "fidelity=\"replay\"")...)
-	if err != nil {
-		return 0, false, err
+// errorOf returns the mean relative error of the jobs of the history, as recorded, under a
+// scheduler: infinite if it cannot serve them, or if no replay is left.
+func (s *policySearch) errorOf(p Policy) float64 {
+	key := p.String()
+	if off, known := s.errors[key]; known {
+		return off
 	}
-	policy.state(f)
-	first, err := f.Scenario(o.Seed)
-	if err != nil {
-		return 0, false, err
+	s.errors[key] = math.Inf(1)
+	if s.left--; s.left < 0 || s.failed != nil {
+		return s.errors[key]
 	}
-	s := &Study{Scenario: first, File: f, Options: Options{Seed: o.Seed}}
-	run, err := s.Once(0)
+	f, err := s.file.With()
 	if err != nil {
-		return 0, false, err
+		s.failed = err
+		return s.errors[key]
 	}
+	p.state(f)
+	first, err := f.Scenario(s.seed)
+	if err != nil {
+		if p.Name == "fifo" {
+			s.failed = err
+		}
+		return s.errors[key]
+	}
+	run, err := (&Study{Scenario: first, File: f, Options: Options{Seed: s.seed}}).Once(0)
+	if err != nil {
+		if s.failed = err; sim.Endless(err) {
+			s.failed = nil
+		}
+		return s.errors[key]
+	}
+	s.errors[key] = meanError(run)
+	return s.errors[key]
+}
+
+// meanError returns the mean relative error of the recorded jobs in a replay: infinite if
+// no time of them is known.
+func meanError(run *results.Run) (mean float64) {
 	rows := run.Replayed()
+	if len(rows) == 0 {
+		return math.Inf(1)
+	}
 	for _, row := range rows {
 		mean += math.Abs(float64(row.Difference)) / float64(len(rows))
 	}
-	return mean, len(rows) > 1, nil
+	return mean
 }

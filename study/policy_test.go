@@ -33,11 +33,15 @@ map_ms = 20000
 // A history that does not state its scheduler is replayed under the one that meets its
 // jobs, and says so. One that FIFO meets stays with FIFO.
 func TestSchedulerOfARecord(t *testing.T) {
-	for _, policy := range []string{"fair2", "fifo", "capacity"} {
+	for _, policy := range []string{"fair2", "fifo", "capacity", "capacity of 30 %"} {
 		folder := t.TempDir()
+		policy, unequal := strings.CutSuffix(policy, " of 30 %")
 		text := strings.ReplaceAll(strings.Replace(twoUsers, "fair2", policy, 1), "user = \"b\"", "user = \"b\"\nqueue = \"q\"")
 		if policy == "capacity" {
 			text = strings.Replace(text, "[[job]]", "[[scheduler.queue]]\nname = \"default\"\ncapacity = 50\n[[scheduler.queue]]\nname = \"q\"\ncapacity = 50\n[[job]]", 1)
+			if unequal {
+				text = strings.Replace(strings.Replace(text, "capacity = 50", "capacity = 30", 1), "capacity = 50", "capacity = 70", 1)
+			}
 		} else {
 			text = strings.Replace(text, "\nqueue = \"q\"", "", 1)
 		}

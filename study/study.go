@@ -116,7 +116,7 @@ func Open(name string, o Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found, err := o.findScheduler(name, f, first); err != nil {
+	if found, err := o.findScheduler(f, first); err != nil {
 		return nil, err
 	} else if found {
 		if first, err = f.Scenario(o.Seed); err != nil {

@@ -14,10 +14,10 @@ type timed struct {
 }
 
 // MostOnMachine returns the largest number of concurrent maps or reduces on one
-// machine, at least 1. Set-up and clean-up tasks do not count: not every format
-// says in which kind of slot they ran.
-func (h *History) MostOnMachine(k Kind) int {
-	return h.mostAtOnce(func(t *HistoryTask) bool { return t.Kind == k })
+// machine, or of both, at least 1. Set-up and clean-up tasks do not count: not every
+// format says in which kind of slot they ran.
+func (h *History) MostOnMachine(kinds ...Kind) int {
+	return h.mostAtOnce(func(t *HistoryTask) bool { return slices.Contains(kinds, t.Kind) })
 }
 
 // mostAtOnce returns the largest number of concurrent attempts on one machine, at

@@ -143,6 +143,9 @@ func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
 	if c.release != "" {
 		fmt.Fprintf(&b, "hadoop = %s\n", workload.TOMLText(c.release))
 	}
+	for _, s := range c.scheduler.In("cluster") {
+		fmt.Fprintf(&b, "%s = %s   # %s\n", s.Key, s.Value, c.scheduler.Why)
+	}
 	if c.launch {
 		fmt.Fprintf(&b, "[cluster.costs]\nlaunch = \"1s\"   # not recorded\n")
 	}
@@ -156,8 +159,8 @@ func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
 	}
 	if c.scheduler.Name != "" {
 		fmt.Fprintf(&b, "[scheduler]\nname = %s   # %s\n", workload.TOMLText(c.scheduler.Name), c.scheduler.Why)
-		if c.scheduler.Multiple != "" {
-			fmt.Fprintf(&b, "%q = %s\n", study.MultipleKey, c.scheduler.Multiple)
+		for _, s := range c.scheduler.In("scheduler") {
+			fmt.Fprintf(&b, "%q = %s\n", s.Key, s.Value)
 		}
 	}
 	var names []string
