@@ -27,7 +27,8 @@ func ProgramOf(r *workload.Profile) (model.Program, error) {
 	switch {
 	case r.Reduces == 0 && math.IsNaN(d.ReduceRecsSel):
 		p.Data.ReduceSizeSel, p.Data.ReduceRecsSel = 1, 1
-		assume("data.reduce_size_sel, data.reduce_records_sel: its jobs have no reduces")
+		assume("data.reduce_size_sel: its jobs have no reduces")
+		assume("data.reduce_records_sel: its jobs have no reduces")
 	case math.IsNaN(p.Data.ReduceSizeSel):
 		p.Data.ReduceSizeSel = d.ReduceRecsSel * d.ReduceOutPairWidth / d.MapOutPairWidth
 		assume("data.reduce_size_sel: records into reduces are as wide as those that maps emit")
