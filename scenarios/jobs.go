@@ -140,6 +140,7 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	}
 	if len(j.After) > 0 {
 		t.failf("after", "cannot be combined with jobs = %d: want one job", count)
+		j.After = nil // no circle follows from it
 	}
 	if count > mostTasks/max(1, j.Maps.Count+j.Reduces.Count) {
 		t.failf("jobs", "%d jobs of %d tasks: want at most %d tasks in one question", count, j.Maps.Count+j.Reduces.Count, mostTasks)

@@ -199,7 +199,8 @@ func meantFlag(c *cobra.Command, name string) string {
 	}
 	for _, flag := range slices.Sorted(maps.Keys(otherFlags)) {
 		own, key, setting := strings.Cut(flag, " ")
-		if f := c.Flags().Lookup(own); f == nil || !slices.Contains(strings.Fields(otherFlags[flag]), name) {
+		other := func(word string) bool { return word == name || word == name+"s" }
+		if f := c.Flags().Lookup(own); f == nil || !slices.ContainsFunc(strings.Fields(otherFlags[flag]), other) {
 			continue
 		} else if value, _ := pflag.UnquoteUsage(f); !setting && value != "" {
 			if strings.Contains(value, "int") {

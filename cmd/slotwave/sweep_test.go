@@ -536,7 +536,7 @@ func TestValidateStudy(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "my.toml"), oneJob)
 	for text, want := range map[string][2]string{
 		"scenario = \"my.toml\"\n[[factor]]\nkey = \"cluster.nodes\"\nvalues = [2, 4, 6]\n": {"study, 3 points", "sweep"},
-		"scenario = \"my.toml\"\n[[goal]]\nfinish = \"20m\"\n":                              {"study, 1 goal, 1 type of nodes", "size"},
+		"scenario = \"my.toml\"\n[[goal]]\nfinish = \"20m\"\n":                              {"study of sizes, 1 goal, 1 type of nodes", "size"},
 	} {
 		name := filepath.Join(dir, "study.toml")
 		writeFile(t, name, text)

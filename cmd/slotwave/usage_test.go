@@ -23,6 +23,7 @@ func TestUsageErrors(t *testing.T) {
 		"help cluster.nodes":           "help cluster.nodes: a key of a scenario: want docs/scenarios.md",
 		"run two-jobs --version":       "want slotwave --version",
 		"run two-jobs --dry-run":       "want slotwave validate FILE",
+		"run two-jobs --thread 3":      "want --workers N",
 		"run two-jobs --replication 3": `unknown flag "--replication": want --replications`,
 		"merge a":                      "slotwave sweep merge does that",
 		"platform calib x":             `platform: unknown verb "calib"; did you mean "calibrate"?`,

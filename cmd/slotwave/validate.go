@@ -63,7 +63,13 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		}
 	}
 	if about, err := size.Check(name); err != nil || about != "" {
-		return "study, " + about, []string{"sweep", name}, err
+		switch kind, _ := scenarios.Kind(name); kind {
+		case "a study":
+			return "study, " + about, []string{"sweep", name}, err
+		case "a study of sizes":
+			return "study of sizes, " + about, []string{"size", name}, err
+		}
+		return "goals and offers, " + about, []string{"size", "two-jobs", name}, err
 	}
 	if text, ok := platformModel(name); ok {
 		if _, err := platform.ReadModel(text); err != nil {

@@ -298,6 +298,7 @@ func textOf(key string, v float64) string {
 func (p *Plan) WriteText(w io.Writer, colour bool) error {
 	t := text.NewWriter(w, colour)
 	t.Heading("What to measure")
+	fmt.Fprintln(t, "question\tmakespan")
 	for _, q := range p.Questions {
 		fmt.Fprintf(t, "%s\t%s ± %s\n", text.Escape(q.Name), text.Duration(q.Makespan), text.Percent(q.Width))
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -280,7 +281,11 @@ func aboutNone(g *model.Goal, q *model.WhatIf) error {
 			if len(all) == 0 {
 				return fmt.Errorf("%s: got %q: no job has a %s", by.key, by.pattern, by.key)
 			}
-			return fmt.Errorf("%s: got %q: want one of %s", by.key, by.pattern, strings.Join(all[:min(len(all), mostNames)], ", "))
+			more := ""
+			if n := len(all) - mostNames; n > 0 {
+				more = fmt.Sprintf(" and %d more%s", n, input.DidYouMean(by.pattern, all))
+			}
+			return fmt.Errorf("%s: got %q: want one of %s%s", by.key, by.pattern, strings.Join(all[:min(len(all), mostNames)], ", "), more)
 		}
 	}
 	return errors.New("no job has all of its names: want those of one job")

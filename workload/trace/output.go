@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/slotwave/slotwave/workload"
@@ -14,6 +15,7 @@ type Format struct {
 	About string // in one line
 	Files string // names of the files that convert writes; empty: read only
 
+	chains bool // keeps which jobs a job waited for
 	beside bool // holds no runs: read as itself next to files of any format
 	detect detection
 	read   func(*collector, *source) error         // nil: write only
@@ -60,7 +62,21 @@ func (f Format) Write(h *workload.History) (Output, error) {
 	if err := needs(h); err != nil {
 		return Output{}, err
 	}
-	return f.write(h)
+	out, err := f.write(h)
+	if n := waiting(h); n > 0 && !f.chains && err == nil {
+		out.Lost = append(out.Lost, workload.Problem{File: f.Name, What: fmt.Sprintf("what %s waited for is left out: the format has no place (csv and toml have)", workload.Counted(n, "job", "jobs"))})
+	}
+	return out, err
+}
+
+// waiting counts the jobs that waited for others.
+func waiting(h *workload.History) (n int) {
+	for i := range h.Jobs {
+		if len(h.Jobs[i].After) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func needsJobs(h *workload.History) error {

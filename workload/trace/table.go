@@ -18,6 +18,7 @@ import (
 
 var tableFormat = Format{
 	Name: "csv", About: "tables of attempts, jobs or settings with a header, commas or tabs",
+	chains: true,
 	Files:  "attempts.csv, jobs.csv",
 	detect: detection{header: func(_ string, columns []string) bool { return isTable(columns) }},
 	read:   (*collector).readTable,
@@ -26,7 +27,8 @@ var tableFormat = Format{
 
 var tableGzipFormat = Format{
 	Name: "csv.gz", About: "the tables of csv, compressed with gzip; read as csv",
-	Files: "attempts.csv.gz, jobs.csv.gz",
+	chains: true,
+	Files:  "attempts.csv.gz, jobs.csv.gz",
 	write: func(h *workload.History) (Output, error) {
 		files := tables(h)
 		for i, f := range files {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -345,5 +346,21 @@ func TestHadoopInts(t *testing.T) {
 	}
 	if strings.Count(rumen.String(), "1099511627776") != 2 { // of the attempt and of its task
 		t.Errorf("an int does not fit:\n%s", &rumen)
+	}
+}
+
+// What jobs waited for is kept, or its loss is told.
+func TestChainsLost(t *testing.T) {
+	h := golden()
+	h.Jobs[0].After = []string{"job_1"}
+	for _, f := range []Format{mrv1Format, jhistFormat, rumenFormat, slsFormat, tableFormat, scenarioFormat} {
+		out, err := f.Write(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := slices.ContainsFunc(out.Lost, func(p workload.Problem) bool { return strings.Contains(p.What, "what 1 job waited for") })
+		if kept := f.Name == "csv" || f.Name == "toml"; told == kept {
+			t.Errorf("%s: told %v: want %v", f.Name, told, !kept)
+		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 var scenarioFormat = Format{
 	Name: "toml", About: "scenario that replays the jobs",
-	Files: "scenario.toml",
+	chains: true,
+	Files:  "scenario.toml",
 	write: func(h *workload.History) (Output, error) {
 		return Output{Files: []File{{"scenario.toml", func(w io.Writer) error { return writeScenario(w, h) }}}}, nil
 	},
