@@ -198,8 +198,8 @@ func unload(node, device string, paused bool) *Change {
 func (s *scene) setReduces(n int) *Change {
 	return s.editJob(fmt.Sprintf("mapred.reduce.tasks = %d", n), func(j *workload.Job) error {
 		r := &j.Reduces
-		if listsReduces(r) {
-			return fmt.Errorf("the scenario lists the time of each reduce of job %s", j.ID)
+		if reduceTimesGiven(r) {
+			return fmt.Errorf("the scenario gives the times of the reduces of job %s", j.ID)
 		}
 		if r.Count == n || n < 1 {
 			return fmt.Errorf("job %s has %d reduces already", j.ID, r.Count)
@@ -209,9 +209,10 @@ func (s *scene) setReduces(n int) *Change {
 	}).of("job.reduces")
 }
 
-// listsReduces reports whether the times of single reduces are given.
-func listsReduces(r *workload.ReduceTasks) bool {
-	return len(r.Shuffle.Each)+len(r.Copy.Each)+len(r.Sort.Each)+len(r.Time.Each)+len(r.FirstWave.Each) > 0
+// reduceTimesGiven reports whether the times of reduces are given. They do not follow from
+// the work then, of which another number of reduces would have more or less.
+func reduceTimesGiven(r *workload.ReduceTasks) bool {
+	return r.Shuffle.Set() || r.Copy.Set() || r.Sort.Set() || r.Time.Set() || r.FirstWave.Set()
 }
 
 // evenReduces gives every reduce the same part of the map output.

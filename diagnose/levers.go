@@ -565,36 +565,45 @@ func multiplied(key, acts, about, text string, base float64, weight func(steps i
 	return l
 }
 
-// fewOrMany lists the jobs with far fewer reduces than slots although they have several
-// times as many maps, or with more than two waves of reduces; each with as many
-// reduces as nine tenths of the slots.
-func fewOrMany(q *model.WhatIf) (list []lever) {
+// fewOrMany lists a lever for the jobs with far fewer reduces than slots although they
+// have several times as many maps, or with more than two waves of reduces: it gives each
+// of them as many reduces as nine tenths of the slots.
+func fewOrMany(q *model.WhatIf) []lever {
 	slots := 0
 	for i := range q.Cluster.Nodes {
 		slots += q.Cluster.Nodes[i].ReduceSlots
 	}
+	n := max(1, slots*9/10)
+	var of []int
 	for i := range q.Jobs {
-		j, n := &q.Jobs[i], max(1, slots*9/10)
-		r := j.Reduces.Count
-		if few := 8*r <= slots && 4*r <= j.Maps.Count; r == 0 || !few && r <= 2*slots || listsReduces(&j.Reduces) {
-			continue
+		r := &q.Jobs[i].Reduces
+		few := 8*r.Count <= slots && 4*r.Count <= q.Jobs[i].Maps.Count
+		if r.Count > 0 && (few || r.Count > 2*slots) && !reduceTimesGiven(r) {
+			of = append(of, i)
 		}
-		const key = "job.reduces"
-		list = append(list, lever{key: key, acts: "shuffle write launch", about: "number of reduces", to: []*Change{edited(key, fmt.Sprintf("mapred.reduce.tasks = %d for %s", n, j.ID), func(q *model.WhatIf) error {
-			q.Jobs[i].Reduces.Resize(n)
-			return nil
-		}).weigh(weightUnusual)}})
 	}
-	return list
+	if len(of) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("mapred.reduce.tasks = %d for %s", n, q.Jobs[of[0]].ID)
+	if len(of) > 1 {
+		text += fmt.Sprintf(" and %d more", len(of)-1)
+	}
+	const key = "job.reduces"
+	return []lever{{key: key, acts: "shuffle write launch", about: "number of reduces", to: []*Change{edited(key, text, func(q *model.WhatIf) error {
+		for _, i := range of {
+			q.Jobs[i].Reduces.Resize(n)
+		}
+		return nil
+	}).weigh(weightUnusual)}}}
 }
 
-// reducesLever multiplies the number of reduces of each job that lists no times of
-// single reduces.
+// reducesLever multiplies the number of reduces of each job, unless their times are given.
 func reducesLever() lever {
 	return multiplied("job.reduces", "shuffle write launch", "number of reduces", "%.3g times as many reduces", 2, func(int) float64 { return weightUsual }, func(q *model.WhatIf, factor float64) error {
 		any := false
 		for i := range q.Jobs {
-			if r := &q.Jobs[i].Reduces; r.Count > 0 && !listsReduces(r) {
+			if r := &q.Jobs[i].Reduces; r.Count > 0 && !reduceTimesGiven(r) {
 				r.Resize(max(1, int(float64(r.Count)*factor)))
 				any = true
 			}

@@ -104,6 +104,37 @@ func TestLevers(t *testing.T) {
 	}
 }
 
+// One lever gives all jobs with far too few or too many reduces another number; jobs
+// with given times of reduces keep theirs, whatever proposes the change.
+func TestNumberOfReduces(t *testing.T) {
+	with := func(reduces int) workload.Job {
+		return workload.Job{ID: fmt.Sprint("r", reduces), Maps: workload.MapTasks{Count: 100}, Reduces: workload.ReduceTasks{Count: reduces}}
+	}
+	q := model.WhatIf{
+		Jobs:    []workload.Job{with(2), with(30), with(100), with(1)},
+		Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{ReduceSlots: 4}}, 10)},
+	}
+	q.Jobs[3].Reduces.Time.All = 10 * s
+	list := fewOrMany(&q)
+	if len(list) != 1 || list[0].to[0].Text != "mapred.reduce.tasks = 36 for r2 and 1 more" {
+		t.Fatalf("got %d levers %+v: want one for r2 and r100", len(list), list)
+	}
+	for i, change := range []*Change{list[0].to[0], reducesLever().times(2)} {
+		changed, err := change.Edit(q)
+		var got []int
+		for _, j := range changed.Jobs {
+			got = append(got, j.Reduces.Count)
+		}
+		if want := [][]int{{36, 30, 36, 1}, {4, 60, 200, 1}}[i]; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %v reduces, %v: want %v", change.Text, got, err, want)
+		}
+	}
+	given := scene{job: &job{id: "r1"}}
+	if _, err := given.setReduces(18).Edit(q); err == nil {
+		t.Error("another number of reduces with given times: no error")
+	}
+}
+
 // A change of the cluster is simulated once for all jobs, and says what each gains.
 func TestForAllJobs(t *testing.T) {
 	p := &twoJobs{}

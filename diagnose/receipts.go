@@ -78,11 +78,11 @@ func DefaultVerification(p model.Predictor) Verification {
 	return Verification{Predictor: p, Pairs: 5, MostPairs: 20, HalfWidth: 0.01, Most: 10}
 }
 
-// noTimeLeft is the note of a change that the budget did not reach.
-const noTimeLeft = "no time left in the budget"
+// budgetUsed is the note of a change that the budget did not reach.
+const budgetUsed = "the budget of tasks is used up"
 
 // errBudget says that the budget does not allow more runs.
-var errBudget = errors.New(noTimeLeft)
+var errBudget = errors.New(budgetUsed)
 
 // verifier runs a question with several seeds and keeps the runs of the base.
 type verifier struct {
@@ -427,7 +427,7 @@ func (e Effect) String() string {
 
 func (v *verifier) failed(err error) Receipt {
 	if v.ctx.Err() != nil || errors.Is(err, errBudget) {
-		return Receipt{Outcome: Untested, Note: noTimeLeft}
+		return Receipt{Outcome: Untested, Note: budgetUsed}
 	}
 	return Receipt{Outcome: Untested, Note: err.Error()}
 }

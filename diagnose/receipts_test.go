@@ -142,7 +142,7 @@ func TestReceiptsUntested(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	v.ctx, v.bases = ctx, nil
-	if r := v.test(change, "j", false); r.Outcome != Untested || r.Note != "no time left in the budget" {
+	if r := v.test(change, "j", false); r.Outcome != Untested || r.Note != "the budget of tasks is used up" {
 		t.Errorf("%+v, want no time left", r)
 	}
 }

@@ -105,7 +105,7 @@ func (d *Diagnosis) Conclusion() string {
 		if f.Receipt.Pairs > 0 {
 			tested++
 		}
-		if f.Receipt.Note == noTimeLeft {
+		if f.Receipt.Note == budgetUsed {
 			late++
 		}
 		switch f.Receipt.Outcome {
