@@ -121,8 +121,8 @@ func executionLegend(runs []*Run, by colouring) []figure.LegendEntry {
 	var legend []figure.LegendEntry
 	switch by {
 	case byJob:
-		for i := range runs[0].Question.Jobs {
-			legend = append(legend, figure.LegendEntry{Label: jobLabel(&runs[0].Question.Jobs[i]), Sample: figure.Filled(figure.JobColour(i))})
+		for i, label := range jobLabels(runs[0].Question.Jobs) {
+			legend = append(legend, figure.LegendEntry{Label: label, Sample: figure.Filled(figure.JobColour(i))})
 		}
 	case byStage:
 		for st := range numStages {
@@ -152,13 +152,17 @@ func executionLegend(runs []*Run, by colouring) []figure.LegendEntry {
 	return legend
 }
 
-// jobLabel names a job for people.
-func jobLabel(j *workload.Job) string {
-	label := j.ID
-	if j.Name != "" && j.Name != j.ID {
-		label += " " + j.Name
+// jobLabels name jobs for people.
+func jobLabels(jobs []workload.Job) []string {
+	labels := make([]string, len(jobs))
+	for i := range jobs {
+		label := jobs[i].ID
+		if name := jobs[i].Name; name != "" && name != label {
+			label += " " + name
+		}
+		labels[i] = text.Escape(label)
 	}
-	return text.Shorten(text.Escape(label), 28)
+	return text.Apart(labels, 28)
 }
 
 func phaseLabel(p int) string {
@@ -283,8 +287,12 @@ func slowNodes(nodes []*nodeSlots) (slow []slowNode) {
 		return nil
 	}
 	slices.Sort(means)
+	median := means[len(means)/2]
+	if median == 0 {
+		return nil
+	}
 	for i := range slow {
-		slow[i].times /= means[len(means)/2]
+		slow[i].times /= median
 	}
 	slow = slices.DeleteFunc(slow, func(n slowNode) bool { return n.times < least })
 	slices.SortStableFunc(slow, func(a, b slowNode) int { return cmp.Compare(b.times, a.times) })

@@ -53,9 +53,7 @@ func sweepFigure(title string, a *Answers) *figure.Figure {
 	unit := figure.UnitFor(end)
 	f := &figure.Figure{Title: title, Subtitle: "lines: makespan; bands: lower to upper bound"}
 	lines := a.sweepLines(unit)
-	for i := range lines {
-		f.Legend = append(f.Legend, lines[i].Entry())
-	}
+	f.Legend = figure.LegendOf(lines, false)
 	p := figure.NewPanel(420, "makespan ("+unit.Name+")")
 	top := unit.Of(int64(end)) * 1.05
 	p.Y.Min, p.Y.Max = 0, top

@@ -137,6 +137,26 @@ func TestModelColours(t *testing.T) {
 	}
 }
 
+// Names of jobs that differ behind the width of a legend stay apart in it.
+func TestJobLabels(t *testing.T) {
+	const long = "nightly-aggregation-of-clicks-by-region-"
+	got := jobLabels([]workload.Job{{ID: long + "1"}, {ID: long + "2", Name: "b"}})
+	if got[0] == got[1] || len([]rune(got[0])) > 28 {
+		t.Errorf("got %q: want two labels of at most 28 characters", got)
+	}
+}
+
+// Maps that take no time make no node slow.
+func TestSlowNodesWithoutTime(t *testing.T) {
+	var nodes []*nodeSlots
+	for i := range 4 {
+		nodes = append(nodes, &nodeSlots{nodeStats: nodeStats{maps: 5, mapTime: int64(i / 3)}})
+	}
+	if slow := slowNodes(nodes); len(slow) > 0 {
+		t.Errorf("got %d slow nodes, the first %v times the median: want none", len(slow), slow[0].times)
+	}
+}
+
 func TestWithoutPrefix(t *testing.T) {
 	for _, x := range [][2][]string{
 		{{"maps=4", "maps=8"}, {"4", "8"}},

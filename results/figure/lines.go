@@ -38,25 +38,35 @@ var lineStyles = [...]draw.GlyphStyle{
 // LineStyle is the mark of the i-th line; more lines than marks repeat them.
 func LineStyle(i int) draw.GlyphStyle { return lineStyles[i%len(lineStyles)] }
 
-// Entry is the line's place in a legend.
-func (l *Line) Entry() LegendEntry {
-	return LegendEntry{text.Shorten(text.Escape(l.Name), 32), func(to draw.Canvas) {
-		y := to.Center().Y
-		to.SetColor(l.Style.Color.(Tint).faint())
-		to.Fill(to.Rectangle.Path())
-		to.StrokeLine2(draw.LineStyle{Color: l.Style.Color, Width: 1.2}, to.Min.X, y, to.Max.X, y)
-		to.DrawGlyph(l.Style, to.Center())
-	}}
+// LegendOf returns the legend of lines, with their bands or with error bars.
+func LegendOf(lines []Line, bars bool) (legend []LegendEntry) {
+	names := make([]string, len(lines))
+	for i := range lines {
+		names[i] = text.Escape(lines[i].Name)
+	}
+	for i, name := range text.Apart(names, 32) {
+		sample := lines[i].bandSample
+		if bars {
+			sample = lines[i].barSample
+		}
+		legend = append(legend, LegendEntry{name, sample})
+	}
+	return legend
 }
 
-// BarEntry is the place in a legend of a line with error bars.
-func (l *Line) BarEntry() LegendEntry {
-	return LegendEntry{text.Shorten(text.Escape(l.Name), 32), func(to draw.Canvas) {
-		mid := to.Center()
-		to.StrokeLine2(draw.LineStyle{Color: l.Style.Color, Width: 1.2}, to.Min.X, mid.Y, to.Max.X, mid.Y)
-		l.errorBar(to, mid, to.Min.Y, to.Max.Y, true)
-		to.DrawGlyph(l.Style, mid)
-	}}
+func (l *Line) bandSample(to draw.Canvas) {
+	y := to.Center().Y
+	to.SetColor(l.Style.Color.(Tint).faint())
+	to.Fill(to.Rectangle.Path())
+	to.StrokeLine2(draw.LineStyle{Color: l.Style.Color, Width: 1.2}, to.Min.X, y, to.Max.X, y)
+	to.DrawGlyph(l.Style, to.Center())
+}
+
+func (l *Line) barSample(to draw.Canvas) {
+	mid := to.Center()
+	to.StrokeLine2(draw.LineStyle{Color: l.Style.Color, Width: 1.2}, to.Min.X, mid.Y, to.Max.X, mid.Y)
+	l.errorBar(to, mid, to.Min.Y, to.Max.Y, true)
+	to.DrawGlyph(l.Style, mid)
 }
 
 // errorBar draws a bar, with a cap below only if it ends there.

@@ -284,13 +284,9 @@ func (s *plotted) lines() *figure.Figure {
 	}
 	for i := range lines {
 		slices.SortFunc(lines[i].Points, func(a, b figure.LinePoint) int { return cmp.Compare(a.At, b.At) })
-		switch {
-		case by < 0:
-		case barred:
-			f.Legend = append(f.Legend, lines[i].BarEntry())
-		default:
-			f.Legend = append(f.Legend, lines[i].Entry())
-		}
+	}
+	if by >= 0 {
+		f.Legend = figure.LegendOf(lines, barred)
 	}
 	p := figure.NewPanel(NarrowHeight, s.label)
 	p.Y.Min, p.Y.Max = 0, max(top*1.05, math.SmallestNonzeroFloat32)
@@ -377,7 +373,7 @@ func (s *plotted) heatMap() *figure.Figure {
 	f := &figure.Figure{Title: s.title, Subtitle: "colour: mean " + s.label, Narrow: true}
 	for k, c := range heatColours {
 		from := h.low + float64(k)*(h.high-h.low)/float64(len(heatColours))
-		f.Legend = append(f.Legend, figure.LegendEntry{Label: "from " + strconv.FormatFloat(from, 'g', 3, 64), Sample: figure.Filled(c)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: "from " + rounded(from, 3), Sample: figure.Filled(c)})
 	}
 	p := figure.NewPanel(max(120, min(420, vg.Length(26*y.Count))), axisTitle(y.Key))
 	named := func(a axis, most int) (marks []plot.Tick) {
@@ -424,7 +420,7 @@ func (h *heatPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 				style.Color = figure.Tinted(0xffffff, 0xffffff)
 			}
 			style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
-			c.FillText(style, vg.Point{X: (cell.Min.X + cell.Max.X) / 2, Y: (cell.Min.Y + cell.Max.Y) / 2}, strconv.FormatFloat(one.mean, 'g', 3, 64))
+			c.FillText(style, vg.Point{X: (cell.Min.X + cell.Max.X) / 2, Y: (cell.Min.Y + cell.Max.Y) / 2}, rounded(one.mean, 3))
 		}
 	}
 }
@@ -453,7 +449,7 @@ func (s *plotted) tornado() *figure.Figure {
 		b := figure.Bar{Name: text.Escape(a.Key), Low: math.Inf(1), High: math.Inf(-1)}
 		for k, name := range names {
 			if a.isNumber && len(name) > 6 && !strings.Contains(name, " ") {
-				name = strconv.FormatFloat(a.number(k), 'g', 4, 64)
+				name = rounded(a.number(k), 4)
 			}
 			if mean := sum[k] / count[k]; mean < b.Low {
 				b.Low, b.From = mean, name
@@ -489,9 +485,15 @@ func (a *axis) groups() (ofLevel func(level int) int, names []string) {
 	third := func(level int) int { return 3 * rank(level) / a.Count }
 	for g := range 3 {
 		first, last := inOrder((g*a.Count+2)/3), inOrder(((g+1)*a.Count+2)/3-1)
-		names = append(names, fmt.Sprintf("%.4g to %.4g", a.number(first), a.number(last)))
+		names = append(names, rounded(a.number(first), 4)+" to "+rounded(a.number(last), 4))
 	}
 	return third, names
+}
+
+// rounded writes a number for people, rounded to a number of significant digits.
+func rounded(v float64, digits int) string {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	return text.Group(strconv.FormatFloat(v, 'f', -1, 64))
 }
 
 // sorted returns the rank of each level by its number, and the level of each rank.

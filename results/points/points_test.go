@@ -14,6 +14,15 @@ import (
 	"github.com/slotwave/slotwave/results/figure"
 )
 
+// Numbers in pictures have no exponents.
+func TestRounded(t *testing.T) {
+	for v, want := range map[float64]string{1e6: "1,000,000", 1073741824: "1,074,000,000", 0.123456: "0.1235", -20: "-20", 0.00001: "0.00001"} {
+		if got := rounded(v, 4); got != want {
+			t.Errorf("%v: got %s, want %s", v, got, want)
+		}
+	}
+}
+
 // twoPoints are two points with pairs: the second takes 10 s less with each seed,
 // while seeds differ by much more.
 func twoPoints(n int) *Points {

@@ -45,8 +45,8 @@ func sizesFigure(z *Sizing) *figure.Figure {
 		if lines[i].Name == "" {
 			lines[i].Name = "size that was simulated"
 		}
-		f.Legend = append(f.Legend, lines[i].BarEntry())
 	}
+	f.Legend = figure.LegendOf(lines, true)
 	p := figure.NewPanel(points.NarrowHeight, "probability (%)")
 	p.Y.Min, p.Y.Max = 0, 104
 	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(100, 10, nil))
