@@ -15,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study/simulated"
 	"github.com/slotwave/slotwave/workload"
@@ -52,7 +53,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 	tables := make([][]attemptTable, len(runs))
 	for r := range runs {
 		runs[r] = s.newRun(r)
-		runs[r].Title, runs[r].NoPlots, runs[r].Labels = s.title(r), s.Scenario.NoPlots, s.Scenario.Labels
+		runs[r].Title, runs[r].NoPlots = s.title(r), s.Scenario.NoPlots
 		for i := range n {
 			t, err := s.newTable(to, r, i)
 			if err != nil {
@@ -91,7 +92,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 			end = max(end, j.Finish)
 		}
 		if changes := s.Scenario.Runs[len(runs)-1].Question.Changes; len(changes) > 0 && changes[0].At > end {
-			return nil, fmt.Errorf("--fork-at %s: want a time before the end of the run, %v", s.Options.ForkAt, end.Round(time.Second))
+			return nil, fmt.Errorf("--fork-at %s: want a time before the end of the run, %s", s.Options.ForkAt, text.Duration(int64(end)))
 		}
 	}
 	for r, run := range runs {
@@ -159,6 +160,7 @@ func (s *Study) newRun(r int) *results.Run {
 	return &results.Run{
 		Question: &asked.Question, Predictions: make([]model.Prediction, n), Replicated: make([]points.Replication, n),
 		Recorded: asked.Recorded, Changed: asked.Changed, Stated: asked.Stated, Rescaled: asked.Rescaled, Still: asked.Still,
+		Labels: s.Scenario.Labels,
 	}
 }
 

@@ -54,7 +54,7 @@ var arrows = map[string][]string{
 	"sim/run":                 {"model", "sim/engine", "sim/execute", "workload"},
 	"sim/station":             {"sim/engine"},
 	"sim/yarn":                {"model", "scheduler/yarn", "sim/engine"},
-	"study":                   {"diagnose", "model", "model/analytic", "results", "results/points", "results/resultdir", "scenarios", "sim", "sim/yarn", "study/simulated", "workload", "workload/trace"},
+	"study":                   {"diagnose", "model", "model/analytic", "results", "results/points", "results/resultdir", "results/text", "scenarios", "sim", "sim/yarn", "study/simulated", "workload", "workload/trace"},
 	"study/calibrate":         {"model", "model/fit", "model/platform", "results", "results/figure", "results/resultdir", "results/text", "scenarios", "sim", "study", "workload", "workload/trace"},
 	"study/cases":             {"model", "scenarios", "sim", "workload"},
 	"study/compare":           {"diagnose", "model", "model/analytic", "model/fit", "model/input", "results", "results/resultdir", "results/text", "sim", "study", "study/predict", "study/simulated", "workload", "workload/trace"},

@@ -66,16 +66,20 @@ func TestAttributeSharesSimulations(t *testing.T) {
 }
 
 // Without heartbeats the death of a node would not be noticed: the gap of each model
-// is split all the same, and no model counts deaths as its own.
+// is split all the same, and no model counts deaths as its own. Pictures of the
+// comparison have the user's texts.
 func TestAttributeWithDeadNode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "dies.toml")
-	const text = "[[cluster.group]]\ncount = 4\n[[cluster.group]]\ndies = \"30s\"\n[[job]]\nmaps = 16\nmap_ms = 1000\n"
+	const text = "[figure]\ntitle = \"deaths\"\n[[cluster.group]]\ncount = 4\n[[cluster.group]]\ndies = \"30s\"\n[[job]]\nmaps = 16\nmap_ms = 1000\n"
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	c, err := Compare([]string{path}, Options{Causes: true}, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := c.Runs[0].Labels["title"]; got != "deaths" {
+		t.Errorf("title of the pictures: got %q, want deaths", got)
 	}
 	for _, x := range c.Answers.List[1:] {
 		if x.Err == nil && !slices.ContainsFunc(x.Gap, func(g results.GapPart) bool { return g.Cause == analytic.Stragglers.String() }) {

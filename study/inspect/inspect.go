@@ -291,9 +291,12 @@ func releaseOf(h *workload.History, formats []string) (release, knownBy string) 
 }
 
 // waited finds how long maps of initialised jobs waited for a container, and in how much
-// of this time fewer containers were in use than at the peak; nil: not recorded. The
+// of this time fewer containers were in use than at the peak; nil: not recorded, or slots. The
 // shortest wait of a map is taken for what requesting and starting a container needs.
 func (in *inspected) waited() *RecordedWait {
+	if r, err := model.FindRelease(in.found.Release); err == nil && r.YARN == nil {
+		return nil
+	}
 	type change struct {
 		at               time.Duration
 		running, waiting int
