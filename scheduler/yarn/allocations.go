@@ -46,7 +46,7 @@ func parseAmounts(text string, missing Resource) (amounts, error) {
 	found := false
 	for _, part := range strings.Split(t, ",") {
 		kind, number := amountOf(part)
-		n, err := strconv.ParseFloat(number, 64)
+		n, err := parseNumber(number, 64)
 		switch {
 		case err != nil || n < 0:
 			return a, bad
@@ -79,7 +79,7 @@ func parsePercents(t string) ([2]float64, bool) {
 	parts := strings.Split(t, ",")
 	for _, part := range parts {
 		number, kind, ok := strings.Cut(part, "%")
-		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		n, err := parseNumber(strings.TrimSpace(number), 64)
 		kind = strings.TrimSpace(kind)
 		switch {
 		case !ok || err != nil || n < 0:
@@ -155,6 +155,10 @@ func newFair(r *reader, file *model.Allocations, l Listener) (Scheduler, error) 
 
 // readQueues makes root and the queues of the file.
 func (s *fair) readQueues(r *reader) {
+	const usual = "defaultQueueSchedulingPolicy" // Hadoop refuses fifo even if no queue has it
+	if p := s.file.Settings[usual]; p != "" && (sharingOf(p) == nil || sharingOf(p) == sharings["fifo"]) {
+		r.refuse(&fairQueue{path: "root"}, usual, fmt.Sprintf("got %q: want fair or drf", p))
+	}
 	s.root = s.newQueue(r, nil, "root", nil)
 	var add func(parent *fairQueue, list []model.AllocationQueue)
 	add = func(parent *fairQueue, list []model.AllocationQueue) {
@@ -266,7 +270,7 @@ func (q *fairQueue) set(name, text string) error {
 	var a amounts
 	var f float64
 	number := func() float64 {
-		f, err = strconv.ParseFloat(text, 64)
+		f, err = parseNumber(text, 64)
 		if err != nil {
 			err = fmt.Errorf("got %q: want a number", text)
 		}

@@ -320,7 +320,13 @@ func (s *capacity) give(p assignment, c *Container) {
 }
 
 // Largest implements Scheduler.
-func (s *capacity) Largest() Resource { return s.largest(s.most) }
+func (s *capacity) Largest(queue string) Resource {
+	most := s.largest(s.most)
+	if q := s.paths[queue]; q != nil {
+		most = most.Min(q.largest)
+	}
+	return most
+}
 
 // CountsVCores implements Scheduler.
 func (s *capacity) CountsVCores() bool { return s.calc.cores }

@@ -355,10 +355,15 @@ func TestSettingsFromAbove(t *testing.T) {
 		"root.queues": "p", "root.p.capacity": "100", "root.p.queues": "a,b", "root.p.a.capacity": "50", "root.p.b.capacity": "50",
 		"root.p.maximum-allocation-mb": "4096", "root.p.b.maximum-allocation-mb": "2048",
 		"root.user-settings.u.weight": "0.5", "root.p.user-settings.v.weight": "0.4", "root.p.b.user-settings.v.weight": "0.3",
+		"root.p.a.maximum-allocation-mb": "-1",
 	})
 	s := d.s.(*capacity)
 	want(t, "of a", s.Normalize("root.p.a", mib(8000, 1)), mib(4096, 1))
 	want(t, "of b", s.Normalize("root.p.b", mib(8000, 1)), mib(2048, 1))
+	want(t, "largest in a", s.Largest("root.p.a"), mib(4096, 4))
+	want(t, "largest in b", s.Largest("root.p.b"), mib(2048, 4))
+	want(t, "key of a", maximumKey(s, "root.p.a", "mb", func(r Resource) int64 { return r.MemoryMiB }), capacityPrefix+"root.p.maximum-allocation-mb")
+	want(t, "key of vcores", maximumKey(s, "root.p.b", "vcores", func(r Resource) int64 { return r.VCores }), "yarn.scheduler.maximum-allocation-vcores")
 	want(t, "part of the largest", s.paths["root.p.b"].leastFactor, 0.5)
 	a, b := s.paths["root.p.a"].leaf.users.weights, s.paths["root.p.b"].leaf.users.weights
 	want(t, "u in a", a["u"], 0.5)
@@ -526,6 +531,7 @@ func TestCapacityRefusals(t *testing.T) {
 		{"node-locality-delay", "x", "whole number"},
 		{"root.default.maximum-allocation-mb", "9000", "at most yarn.scheduler.maximum-allocation-mb (8192)"},
 		{"root.default.maximum-allocation-vcores", "5", "at most yarn.scheduler.maximum-allocation-vcores (4)"},
+		{"root.user-settings.u.weight", "NaN", "a number"},
 		{"root.user-settings.u.weight", "1.5", "from 0 to 1: 100 / minimum-user-limit-percent of root.default"},
 	} {
 		p := Properties{capacityPrefix + "root.queues": "default", capacityPrefix + "root.default.capacity": "100"}

@@ -128,8 +128,13 @@ func (s *capacity) readLargest(r *reader, q *capacityQueue, key func(string) str
 	if q.parent != nil {
 		q.largest = q.parent.largest
 	}
-	q.largest.MemoryMiB = r.whole(key("maximum-allocation-mb"), q.largest.MemoryMiB)
-	q.largest.VCores = r.whole(key("maximum-allocation-vcores"), q.largest.VCores)
+	const undefined = -1 // also where it is stated
+	if n := r.whole(key("maximum-allocation-mb"), undefined); n != undefined {
+		q.largest.MemoryMiB = n
+	}
+	if n := r.whole(key("maximum-allocation-vcores"), undefined); n != undefined {
+		q.largest.VCores = n
+	}
 	switch {
 	case q.largest.MemoryMiB > s.most.MemoryMiB:
 		r.fail(key("maximum-allocation-mb"), fmt.Sprintf("at most yarn.scheduler.maximum-allocation-mb (%d)", s.most.MemoryMiB))
@@ -205,7 +210,7 @@ func (r *reader) percent(key string, unset float32) float32 {
 	if v == "" {
 		return unset
 	}
-	f, err := strconv.ParseFloat(strings.TrimSuffix(v, "%"), 32)
+	f, err := parseNumber(strings.TrimSuffix(v, "%"), 32)
 	if err != nil || f > 100 {
 		r.fail(key, "a percentage")
 	}
@@ -308,7 +313,7 @@ func (r *reader) weights(path string, percent float32) map[string]float32 {
 			continue
 		}
 		prefix := capacityPrefix + path[:end] + ".user-settings."
-		for key := range r.p {
+		for _, key := range sortedKeys(r.p) {
 			if user, ok := strings.CutPrefix(key, prefix); ok {
 				if user, ok := strings.CutSuffix(user, ".weight"); ok {
 					out[user], from[user] = r.number(key, 1), key

@@ -30,27 +30,26 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 	for i := range q.Cluster.Nodes {
 		largest = largest.Max(q.Cluster.Nodes[i].Resource)
 	}
-	seen := make(map[[2]string]bool)
+	paths := make(map[[2]string]string) // of queues, by name and user
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
 		size, err := model.AMSize(j.Conf)
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", j.ID, err)
 		}
-		if err := fits(s, release.YARN, j, size, largest); err != nil {
+		key := [2]string{j.Queue, j.User}
+		if paths[key] == "" {
+			a := &App{ID: int32(i), Attempt: 1, Name: j.ID, User: j.User, Queue: cmp.Or(j.Queue, "default"), Size: size}
+			if err := s.AppAdded(a); err != nil {
+				return nil, &RefusedJob{Job: j.ID, Key: "queue", What: err.Error()}
+			}
+			paths[key] = a.Path
+			s.AttemptRemoved(a)
+			s.AppRemoved(a)
+		}
+		if err := fits(s, release.YARN, j, paths[key], size, largest); err != nil {
 			return nil, err
 		}
-		key := [2]string{j.Queue, j.User}
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		a := &App{ID: int32(i), Attempt: 1, Name: j.ID, User: j.User, Queue: cmp.Or(j.Queue, "default"), Size: size}
-		if err := s.AppAdded(a); err != nil {
-			return nil, &RefusedJob{Job: j.ID, Key: "queue", What: err.Error()}
-		}
-		s.AttemptRemoved(a)
-		s.AppRemoved(a)
 	}
 	if q.YARN.Policy == "capacity" {
 		preempts := r.flag(monitorEnabled, false)
@@ -73,9 +72,33 @@ type RefusedJob struct {
 
 func (e *RefusedJob) Error() string { return "job " + e.Job + ": " + e.Key + ": " + e.What }
 
-// fits refuses a job whose containers no node or no limit allows: its ApplicationMaster,
-// of a size, would end (RMContainerAllocator), or never start.
-func fits(s Scheduler, release *model.YARNRelease, j *workload.Job, master, largest Resource) error {
+// maximumKey is the setting of the largest container in a queue: that of the cluster, or of
+// the queue itself or one above it.
+func maximumKey(s Scheduler, path, part string, of func(Resource) int64) string {
+	switch s := s.(type) {
+	case *capacity:
+		for q := s.paths[path]; q != nil && of(q.largest) < of(s.most); q = q.parent {
+			if q.parent == nil || of(q.parent.largest) != of(q.largest) {
+				return capacityPrefix + q.path + ".maximum-allocation-" + part
+			}
+		}
+	case *fair:
+		for q := s.queues[path]; q != nil; q = q.parent {
+			if q.largest == nil {
+				continue
+			}
+			if of(*q.largest) < of(s.most) {
+				return "queue " + q.path + ": maxContainerAllocation"
+			}
+			break
+		}
+	}
+	return "yarn.scheduler.maximum-allocation-" + part
+}
+
+// fits refuses a job whose containers no node or no limit of its queue allows: its
+// ApplicationMaster, of a size, would end (RMContainerAllocator), or never start.
+func fits(s Scheduler, release *model.YARNRelease, j *workload.Job, path string, master, largest Resource) error {
 	within := func(key, limit, of string, asked, most, node int64) error {
 		switch {
 		case asked <= most:
@@ -85,12 +108,14 @@ func fits(s Scheduler, release *model.YARNRelease, j *workload.Job, master, larg
 		}
 		return &RefusedJob{j.ID, key, of, fmt.Sprintf("%d: want at most %d, the %s of the largest node", asked, most, of[len("cluster."):])}
 	}
+	most := s.Largest(path)
+	memoryKey := maximumKey(s, path, "mb", func(r Resource) int64 { return r.MemoryMiB })
+	vcoresKey := maximumKey(s, path, "vcores", func(r Resource) int64 { return r.VCores })
 	check := func(memory, vcores string, size Resource) error {
-		most := s.Largest()
-		if err := within(memory, "yarn.scheduler.maximum-allocation-mb", "cluster.memory", size.MemoryMiB, most.MemoryMiB, largest.MemoryMiB); err != nil || !s.CountsVCores() {
+		if err := within(memory, memoryKey, "cluster.memory", size.MemoryMiB, most.MemoryMiB, largest.MemoryMiB); err != nil || !s.CountsVCores() {
 			return err
 		}
-		return within(vcores, "yarn.scheduler.maximum-allocation-vcores", "cluster.vcores", size.VCores, most.VCores, largest.VCores)
+		return within(vcores, vcoresKey, "cluster.vcores", size.VCores, most.VCores, largest.VCores)
 	}
 	err := check("yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores", master)
 	for kind, tasks := range []int{j.Maps.Count, j.Reduces.Count} {

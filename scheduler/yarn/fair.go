@@ -189,18 +189,19 @@ func (s *fair) AttemptRemoved(a *App) {
 
 // Normalize implements Scheduler (FairScheduler.getNormalizedResource).
 func (s *fair) Normalize(queue string, r Resource) Resource {
-	most := s.Largest()
-	for q := s.queues[queue]; q != nil; q = q.parent {
-		if q.largest != nil {
-			most = most.Min(*q.largest)
-			break
-		}
-	}
-	return dominant.normalize(r, s.least, most, s.step)
+	return dominant.normalize(r, s.least, s.Largest(queue), s.step)
 }
 
 // Largest implements Scheduler.
-func (s *fair) Largest() Resource { return s.largest(s.most) }
+func (s *fair) Largest(queue string) Resource {
+	most := s.largest(s.most)
+	for q := s.queues[queue]; q != nil; q = q.parent {
+		if q.largest != nil {
+			return most.Min(*q.largest)
+		}
+	}
+	return most
+}
 
 // CountsVCores implements Scheduler.
 func (s *fair) CountsVCores() bool { return true }

@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -370,7 +371,7 @@ func TestRootAndDefaults(t *testing.T) {
 
 func TestFairRefusals(t *testing.T) {
 	for _, q := range []model.AllocationQueue{
-		queue("q", "weight", "heavy"), queue("q", "maxResources", "lots"), queue("q", "schedulingPolicy", "lifo"), queue("q", "schedulingPolicy", "drf"),
+		queue("q", "weight", "heavy"), queue("q", "weight", "NaN"), queue("q", "maxResources", "lots"), queue("q", "schedulingPolicy", "lifo"), queue("q", "schedulingPolicy", "drf"),
 		{Name: "q", Settings: map[string]string{"schedulingPolicy": "fifo"}, Queues: []model.AllocationQueue{queue("below")}},
 		{Name: "q", Settings: map[string]string{"maxAMShare": "0.3"}, Queues: []model.AllocationQueue{queue("below")}},
 	} {
@@ -378,6 +379,18 @@ func TestFairRefusals(t *testing.T) {
 			t.Errorf("%v: got %v, want an error that names the queue", q.Settings, err)
 		}
 	}
+	file := &model.Allocations{Settings: map[string]string{"defaultQueueSchedulingPolicy": "FIFO"}}
+	_, err := New(&model.YARN{Policy: "fair", Allocations: file}, release(t, ""), &desk{})
+	want(t, "fifo without queues", fmt.Sprint(err), `queue root: defaultQueueSchedulingPolicy: got "FIFO": want fair or drf`)
+}
+
+// A queue bounds its containers and those of the queues below it.
+func TestMaxContainerAllocation(t *testing.T) {
+	d := fairDesk(t, 1, mib(8192, 8), nil, queues(
+		model.AllocationQueue{Name: "p", Settings: map[string]string{"maxContainerAllocation": "2048 mb, 9 vcores"}, Queues: []model.AllocationQueue{queue("a")}}, queue("b")))
+	want(t, "below p", d.s.Largest("root.p.a"), mib(2048, 4))
+	want(t, "of b", d.s.Largest("root.b"), mib(8192, 4))
+	want(t, "key", maximumKey(d.s, "root.p.a", "mb", func(r Resource) int64 { return r.MemoryMiB }), "queue root.p: maxContainerAllocation")
 }
 
 // Each level of locality has its threshold: of 4 nodes the rack serves after more than 1

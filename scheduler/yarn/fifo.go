@@ -56,7 +56,7 @@ func (s *fifo) Normalize(_ string, r Resource) Resource {
 }
 
 // Largest implements Scheduler.
-func (s *fifo) Largest() Resource { return s.largest(s.most) }
+func (s *fifo) Largest(string) Resource { return s.largest(s.most) }
 
 // CountsVCores implements Scheduler.
 func (s *fifo) CountsVCores() bool { return false }

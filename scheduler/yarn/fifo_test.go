@@ -56,5 +56,5 @@ func TestFifoRefusal(t *testing.T) {
 	d.ask(a, 20, mib(1024, 1), 3)
 	want(t, "room", s.Refusal(a), Refusal{What: "heartbeats of nodes"})
 	d.beat(d.nodes[0])
-	want(t, "none", s.Refusal(a), Refusal{"nodes", 2048, 2048, "MB"})
+	want(t, "none", s.Refusal(a), Refusal{"nodes", 2048, 2048, "MiB"})
 }

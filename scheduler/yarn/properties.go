@@ -2,6 +2,7 @@ package yarn
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,7 +79,16 @@ func (r *reader) number(key string, unset float32) float32 {
 }
 
 func (r *reader) double(key string, unset float64, bits int) float64 {
-	return parsed(r, key, unset, "a number", func(v string) (float64, error) { return strconv.ParseFloat(v, bits) })
+	return parsed(r, key, unset, "a number", func(v string) (float64, error) { return parseNumber(v, bits) })
+}
+
+// parseNumber parses a number. NaN is none: no comparison with a limit would refuse it.
+func parseNumber(v string, bits int) (float64, error) {
+	f, err := strconv.ParseFloat(v, bits)
+	if math.IsNaN(f) {
+		err = strconv.ErrRange
+	}
+	return f, err
 }
 
 func (r *reader) flag(key string, unset bool) bool {

@@ -1,6 +1,9 @@
 package yarn
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Refusal is the limit that keeps a container from an application that asks for one, and
 // what of it is used.
@@ -24,10 +27,24 @@ func (a *App) first() (Priority, Resource) {
 	return p, a.tables[p].ask(Any).Size
 }
 
+// limitName writes the name of a limit with single spaces, whatever names it holds.
+func limitName(format string, args ...any) string {
+	return strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")
+}
+
+// ofUser names the user of an application in the name of a limit; one without a name is
+// left out.
+func (a *App) ofUser() string {
+	if strings.TrimSpace(a.User) == "" {
+		return ""
+	}
+	return " of user " + a.User
+}
+
 // exceeds is the refusal of a request beside what is used of a limit: by virtual cores
 // only if memory would do.
 func exceeds(used, limit, request Resource, cores bool, what string, args ...any) Refusal {
-	r := Refusal{fmt.Sprintf(what, args...), used.MemoryMiB, limit.MemoryMiB, "MB"}
+	r := Refusal{limitName(what, args...), used.MemoryMiB, limit.MemoryMiB, "MiB"}
 	if cores && used.MemoryMiB+request.MemoryMiB <= limit.MemoryMiB && used.VCores+request.VCores > limit.VCores {
 		r.Used, r.Limit, r.Unit = used.VCores, limit.VCores, "vcores"
 	}
@@ -37,13 +54,13 @@ func exceeds(used, limit, request Resource, cores bool, what string, args ...any
 // refusal is the limit above which an application waits to run: its user's or a queue's.
 func (s *appLimits) refusal(a *App, key string) Refusal {
 	if most := s.ofUser(a.User); s.running[a.User] >= most {
-		return Refusal{fmt.Sprintf("%s of user %s", key, a.User), int64(s.running[a.User]), int64(most), "applications"}
+		return Refusal{limitName("%s%s", key, a.ofUser()), int64(s.running[a.User]), int64(most), "applications"}
 	}
 	l := s.ofQueue(a)
 	for l.up != nil && l.runnable < l.most {
 		l = l.up
 	}
-	return Refusal{fmt.Sprintf("%s of queue %s", key, l.path), int64(l.runnable), int64(l.most), "applications"}
+	return Refusal{limitName("%s of queue %s", key, l.path), int64(l.runnable), int64(l.most), "applications"}
 }
 
 // room is what nodes have, unless one has changed since it was computed.
@@ -106,7 +123,7 @@ func (s *capacity) Refusal(a *App) Refusal {
 		return exceeds(l.amUsed, l.amLimit, size, s.calc.cores, "ApplicationMasters of queue %s", l.q.path)
 	case !a.capacity.ordered:
 		u := l.users.users[a.User]
-		return exceeds(u.amUsed, l.userAMLimit(u), size, s.calc.cores, "ApplicationMasters of user %s in queue %s", a.User, l.q.path)
+		return exceeds(u.amUsed, l.userAMLimit(u), size, s.calc.cores, "ApplicationMasters%s in queue %s", a.ofUser(), l.q.path)
 	}
 	p, size := a.first()
 	for q := l.q; q.parent != nil; q = q.parent {
@@ -115,7 +132,7 @@ func (s *capacity) Refusal(a *App) Refusal {
 		}
 	}
 	if u, limit := l.users.users[a.User], l.users.limitOf(a.User, size); s.calc.compare(s.total, u.used, limit) > 0 {
-		return exceeds(u.used, limit, size, s.calc.cores, "limit of user %s in queue %s", a.User, l.q.path)
+		return exceeds(u.used, limit, size, s.calc.cores, "limit%s in queue %s", a.ofUser(), l.q.path)
 	}
 	t := a.table(p)
 	missed := a.chances[p] + 1

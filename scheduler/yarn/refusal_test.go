@@ -24,26 +24,26 @@ func TestCapacityRefusal(t *testing.T) {
 	}
 	fill()
 	want(t, "asked", a.Asked(), 93)
-	want(t, "maximum", d.s.Refusal(a), Refusal{"maximum of queue root.a (50 %)", 15 * 1024, 16 * 1024, "MB"})
+	want(t, "maximum", d.s.Refusal(a), Refusal{"maximum of queue root.a (50 %)", 15 * 1024, 16 * 1024, "MiB"})
 	second := d.submit("y", "a", "few", mib(2048, 1))
-	want(t, "masters", d.s.Refusal(second), Refusal{"ApplicationMasters of queue root.a", 1024, 2048, "MB"})
+	want(t, "masters", d.s.Refusal(second), Refusal{"ApplicationMasters of queue root.a", 1024, 2048, "MiB"})
 	third := d.submit("z", "b", "few", mib(1024, 1))
 	want(t, "of a user", d.s.Refusal(third), Refusal{"max-parallel-apps of user few", 1, 1, "applications"})
 	fourth := d.submit("z", "a", "v", mib(1024, 1))
 	want(t, "of queues", d.s.Refusal(fourth), Refusal{"max-parallel-apps of queue root.a", 2, 2, "applications"})
-	b := d.start("v", "b", "w")
+	b := d.start("v", "b", "")
 	d.ask(b, 20, mib(1024, 1), 100)
 	fill()
-	want(t, "user", d.s.Refusal(b), Refusal{"limit of user w in queue root.b", 9 * 1024, 8 * 1024, "MB"})
+	want(t, "user", d.s.Refusal(b), Refusal{"limit in queue root.b", 9 * 1024, 8 * 1024, "MiB"})
 }
 
 // A user's part of the limit of ApplicationMasters may be less than the queue's.
 func TestMastersOfAUser(t *testing.T) {
 	d := capacityDesk(t, 10, mib(8192, 8), map[string]string{"root.default.user-limit-factor": "0.5"})
-	d.submit("x", "default", "u", mib(2048, 1))
-	d.submit("y", "default", "u", mib(2048, 1))
-	third := d.submit("z", "default", "u", mib(2048, 1))
-	want(t, "third", d.s.Refusal(third), Refusal{"ApplicationMasters of user u in queue root.default", 4096, 4096, "MB"})
+	d.submit("x", "default", "u  v", mib(2048, 1))
+	d.submit("y", "default", "u  v", mib(2048, 1))
+	third := d.submit("z", "default", "u  v", mib(2048, 1))
+	want(t, "third", d.s.Refusal(third), Refusal{"ApplicationMasters of user u v in queue root.default", 4096, 4096, "MiB"})
 }
 
 // Nodes refuse by what they lack: memory, cores if these count, or because they are
@@ -59,7 +59,7 @@ func TestNodesRefuse(t *testing.T) {
 	want(t, "memory", refused(map[string]string{}, func(d *desk, a *App) {
 		d.nodes[0].free, d.nodes[1].free = mib(1024, 1), mib(0, 0)
 		d.ask(a, 20, mib(2048, 1), 1)
-	}), Refusal{"nodes", 15 * 1024, 16 * 1024, "MB"})
+	}), Refusal{"nodes", 15 * 1024, 16 * 1024, "MiB"})
 	want(t, "cores", refused(map[string]string{"resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator"}, func(d *desk, a *App) {
 		d.nodes[0].free, d.nodes[1].free = mib(6144, 0), mib(6144, 1)
 		d.ask(a, 20, mib(1024, 2), 1)
@@ -91,7 +91,7 @@ func TestFairRefusal(t *testing.T) {
 	a := d.start("a", "root.q", "u")
 	d.ask(a, 20, mib(1024, 1), 9)
 	d.beat(d.nodes[1])
-	want(t, "maximum", d.s.Refusal(a), Refusal{"maxResources of queue root.q", 3072, 3072, "MB"})
+	want(t, "maximum", d.s.Refusal(a), Refusal{"maxResources of queue root.q", 3072, 3072, "MiB"})
 	d.submit("b", "root.r", "u", mib(1024, 1))
 	want(t, "running", d.s.Refusal(d.submit("c", "root.r", "u", mib(1024, 1))), Refusal{"maxRunningApps of queue root.r", 1, 1, "applications"})
 	s := d.submit("d", "root.s", "u", mib(1024, 1))

@@ -45,9 +45,10 @@ type Scheduler interface {
 	// Normalize rounds a request to what the policy gives.
 	Normalize(queue string, r Resource) Resource
 
-	// Largest is the largest container given; CountsVCores tells whether virtual cores
-	// bound what is given (getSchedulingResourceTypes).
-	Largest() Resource
+	// Largest is the largest container given in a queue (getMaximumResourceCapability);
+	// CountsVCores reports whether virtual cores bound what is given
+	// (getSchedulingResourceTypes).
+	Largest(queue string) Resource
 	CountsVCores() bool
 
 	// Update is the first half of a heartbeat of an ApplicationMaster: releases, asks

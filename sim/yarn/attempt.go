@@ -181,7 +181,7 @@ func (a *attempt) Now() engine.Time { return a.rm.Now() }
 
 // Registered implements Master.
 func (a *attempt) Registered() Registration {
-	return Registration{Node: a.am.Node, Lane: a.am.Lane, Largest: a.rm.sched.Largest(), VCores: a.rm.sched.CountsVCores()}
+	return Registration{Node: a.am.Node, Lane: a.am.Lane, Largest: a.rm.sched.Largest(a.book.Path), VCores: a.rm.sched.CountsVCores()}
 }
 
 // At implements Master.
