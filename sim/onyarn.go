@@ -149,8 +149,7 @@ func (r *yarnRun) run(limit engine.Time, last time.Duration) error {
 			usage.Read()
 		}
 		if since := max(r.rm.Changed(), engine.At(last)); by > since+patience && r.executor.Idle() {
-			return stalled(r.Question, since, by, r.unfinished(),
-				"no container that they ask for will ever be given; look at the limits of their queues, users and ApplicationMasters")
+			return stalled(r.Question, since, by, r.unfinished(), "no container that they ask for will ever be given"+r.refusal())
 		}
 	}
 	return nil
@@ -203,6 +202,17 @@ func (l *sampler) sample(now engine.Time) {
 		}
 	})
 	l.last = now
+}
+
+// refusal says what keeps the first application from a container that it asks for, if a
+// limit does.
+func (r *yarnRun) refusal() (text string) {
+	r.rm.Refusals(func(i int, _ bool, _ int, why policy.Refusal) {
+		if text == "" && why.Unit != "" {
+			text = fmt.Sprintf(": job %s waits for %s, with %d of %d %s in use", r.Question.Jobs[i].ID, why.What, why.Used, why.Limit, why.Unit)
+		}
+	})
+	return text
 }
 
 // unfinished lists the jobs that have not ended.

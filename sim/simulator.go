@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/text"
 	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/execute"
@@ -57,7 +58,7 @@ func Endless(err error) bool {
 }
 
 func (s *Stalled) Error() string {
-	return fmt.Sprintf("the run stalled at %v with %s unfinished (%s ...): %s", s.At, workload.Counted(len(s.Jobs), "job", "jobs"), s.Jobs[0], s.Why)
+	return fmt.Sprintf("the run stalled at %s with %s unfinished (%s ...): %s", text.Duration(int64(s.At)), workload.Counted(len(s.Jobs), "job", "jobs"), s.Jobs[0], s.Why)
 }
 
 // stalled is the error of a run in which nothing has happened since an instant. Nodes
@@ -84,11 +85,11 @@ func lastSubmit(jobs []workload.Job) (last time.Duration) {
 }
 
 func (l *LimitReached) Error() string {
-	text := fmt.Sprintf("the run passed %v of simulated time, the most that a run may take", l.Limit)
+	why := fmt.Sprintf("the run passed %s of simulated time, the most that a run may take", text.Duration(int64(l.Limit)))
 	if l.Last > l.Limit {
-		text += fmt.Sprintf(": jobs are submitted up to %v after the first: want a part of the trace (first, last, jobs), or shorter gaps (scale_time, fold)", l.Last)
+		why += fmt.Sprintf(": jobs are submitted up to %s after the first: want a part of the trace (first, last, jobs), or shorter gaps (scale_time, fold)", text.Duration(int64(l.Last)))
 	}
-	return text
+	return why
 }
 
 // defaultLimit is the simulated time after which a run counts as endless.

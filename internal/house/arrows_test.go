@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"scheduler":               {"model", "model/analytic", "workload"},
 	"scheduler/schedulertest": {"model", "model/analytic", "scheduler", "workload"},
 	"scheduler/yarn":          {"model", "workload"},
-	"sim":                     {"model", "model/input", "scheduler/yarn", "sim/engine", "sim/execute", "sim/jobtracker", "sim/mrapp", "sim/run", "sim/station", "sim/yarn", "workload"},
+	"sim":                     {"model", "model/input", "results/text", "scheduler/yarn", "sim/engine", "sim/execute", "sim/jobtracker", "sim/mrapp", "sim/run", "sim/station", "sim/yarn", "workload"},
 	"sim/engine":              {},
 	"sim/execute":             {"model", "model/analytic", "model/taskplan", "sim/engine", "sim/station", "workload"},
 	"sim/jobtracker":          {"model", "model/analytic", "scheduler", "sim/engine", "sim/execute", "sim/run", "workload"},
