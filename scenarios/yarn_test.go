@@ -95,7 +95,7 @@ func TestYARNFilesAreRefused(t *testing.T) {
 		{"too large", noQueue + oneQueue + ended, noQueue + property("yarn.scheduler.maximum-allocation-mb", "1024") + ended,
 			"yarn-site.xml:2: job a: yarn.app.mapreduce.am.resource.mb: 1536: want at most 1024, yarn.scheduler.maximum-allocation-mb"},
 		{"too large for the queue", noQueue + oneQueue + queue("root.default.maximum-allocation-mb", "1024") + ended, "",
-			"c.xml:4: job a: yarn.app.mapreduce.am.resource.mb: 1536: want at most 1024, yarn.scheduler.capacity.root.default.maximum-allocation-mb"},
+			"c.xml:3: job a: yarn.app.mapreduce.am.resource.mb: 1536: want at most 1024, yarn.scheduler.capacity.root.default.maximum-allocation-mb"},
 	} {
 		files := map[string]string{"c.xml": c.file}
 		if c.site != "" {
