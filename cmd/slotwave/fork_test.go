@@ -71,7 +71,8 @@ func TestChangeKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	scenario, _, _ := strings.Cut(sweptScenario, "[vary]")
 	writeFile(t, "my.toml", scenario)
-	verb(t, "sweep", "my.toml", "--quiet", "--set", "change.0.scheduler.name=fair2", "--set", "change.0.at=0s", "--over", "change.0.at=0s,2m,10h", "--out", "changed")
+	writeFile(t, "changed.toml", scenario+"[[change]]\nat = \"0s\"\nscheduler.name = \"fair2\"\n")
+	verb(t, "sweep", "changed.toml", "--quiet", "--over", "change.0.at=0s,2m,10h", "--out", "changed")
 	verb(t, "sweep", "my.toml", "--quiet", "--over", "scheduler.name=fair2,fifo", "--out", "plain")
 	figures := func(folder string, point int) string {
 		cells := strings.SplitN(strings.Split(read(t, filepath.Join(folder, points.Name)), "\n")[1+point], ",", 4)

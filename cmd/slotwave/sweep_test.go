@@ -543,7 +543,7 @@ func TestValidateStudy(t *testing.T) {
 		if got := verb(t, "validate", name); !strings.Contains(got, want[0]) {
 			t.Errorf("%s: want %s", got, want[0])
 		}
-		if code, _, errs := call("", "run", name); code != exitInput || !strings.Contains(errs, ":1: scenario: a study has this key: want a scenario, or slotwave "+want[1]) {
+		if code, _, errs := call("", "run", name); code != exitInput || !strings.Contains(errs, "want a scenario; slotwave "+want[1]) {
 			t.Errorf("exit %d, %s: want the verb %s", code, errs, want[1])
 		}
 	}
