@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -272,15 +273,16 @@ func (p Policy) with(shares []share) Policy {
 		text := "name = " + workload.TOMLText(s.name)
 		add := func(key string, value any, differs bool) {
 			if differs {
-				text += fmt.Sprintf(", %s = %.2v", key, value)
+				text += fmt.Sprintf(", %s = %v", key, value)
 			}
 		}
+		weight, _ := strconv.ParseFloat(fmt.Sprintf("%.2g", s.weight), 64)
 		if p.Name == "capacity" {
 			key = "queue"
-			add("capacity", s.weight, true)
+			add("capacity", weight, true)
 			add("user_limit_factor", s.ofOneUser, s.ofOneUser > 0)
 		} else {
-			add("weight", s.weight, s.weight != 1)
+			add("weight", weight, weight != 1)
 			add("min_maps", s.minMaps, s.minMaps > 0)
 			add("max_running_jobs", s.running, s.running > 0)
 		}

@@ -106,3 +106,18 @@ func TestSchedulerOfARecord(t *testing.T) {
 		}
 	}
 }
+
+// Shares that were found are written as a scenario reads them.
+func TestSharesAsSettings(t *testing.T) {
+	for name, c := range map[string]struct {
+		share
+		want string
+	}{
+		"fair1":    {share{name: "etl", weight: 0.353, minMaps: 3, running: 1}, `[{name = "etl", weight = 0.35, min_maps = 3, max_running_jobs = 1}]`},
+		"capacity": {share{name: "etl", weight: 100, ofOneUser: 2}, `[{name = "etl", capacity = 100, user_limit_factor = 2}]`},
+	} {
+		if got := (Policy{Name: name}).with([]share{c.share}).Settings[0].Value; got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
