@@ -208,7 +208,7 @@ func TestYearsApart(t *testing.T) {
 	}
 	file := write(t, "years.toml", fmt.Sprintf("[cluster]\nnodes = 3\n[workload]\ntrace = %q\n", trace))
 	code, _, errs := call("", "run", file, "--out", filepath.Join(t.TempDir(), "out"))
-	if code != 3 || !strings.Contains(errs, "jobs are submitted up to 4") || !strings.Contains(errs, "fold") {
+	if code != 3 || !strings.Contains(errs, "jobs are submitted up to 1,7") || !strings.Contains(errs, "fold") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
