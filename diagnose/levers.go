@@ -251,8 +251,13 @@ func propertyLever(q *model.WhatIf, p workload.Property) lever {
 	default:
 		l.step = func(steps int) *Change {
 			next, ok := p.Step(value, steps)
-			if !ok || steps < 0 && p.Key == "dfs.replication" { // replicas keep data safe
+			switch {
+			case !ok:
 				return nil
+			case p.Key == "dfs.replication" && steps < 0: // replicas keep data safe
+				return nil
+			case p.Key == "dfs.replication": // and take disks
+				return setProperty(p.Key, next).weigh(weightBought)
 			}
 			return setProperty(p.Key, next).weigh(max(own, unusual(off*steps < 0)))
 		}
