@@ -134,7 +134,8 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 // overlaid returns the values of the file with the settings laid over them.
 func (f *File) overlaid() (*table, error) {
 	if !utf8.Valid(f.data) {
-		return nil, fmt.Errorf("%s: %w", f.name, trace.Foreign(f.data))
+		// With a line after it the end of the file is no letter that the reader cut.
+		return nil, fmt.Errorf("%s: %w", f.name, trace.Foreign(slices.Concat(f.data, []byte("\n"))))
 	}
 	t, err := f.parsed.table(f.data, f.name)
 	if err != nil {

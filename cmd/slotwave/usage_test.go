@@ -86,6 +86,7 @@ func TestForeignFiles(t *testing.T) {
 	spark := file("app-1", `{"Event":"SparkListenerLogStart","Spark Version":"3.1.1"}`)
 	utf16 := file("utf16.toml", "\xff\xfen\x00a\x00")
 	latin1 := file("latin1.toml", "name = \"caf\xe9\"\n")
+	cut := file("cut.toml", "name = \"caf\xc3")
 	table := file("prices.csv", "machine,price\nm1,2\n")
 	file("pictures/slots.png", "\x89PNG\r\n\x1a\n")
 	study := file("study.toml", "scenario = \"two-jobs\"\n[[factor]]\nkey = \"cluster.nodes\"\nvalues = [2, 3]\n")
@@ -115,6 +116,7 @@ func TestForeignFiles(t *testing.T) {
 		{[]string{"inspect", spark}, "an event log of Spark"},
 		{[]string{"run", utf16}, "text in UTF-16: want UTF-8; iconv -f utf-16"},
 		{[]string{"run", latin1}, "want UTF-8; iconv -f latin1"},
+		{[]string{"run", cut}, "want UTF-8; iconv -f latin1"},
 		{[]string{"inspect", table}, "a table with the columns machine, price: want those of attempts.csv or jobs.csv"},
 		{[]string{"inspect", filepath.Join(folder, "pictures")}, "slots.png: a picture: want a history"},
 		{[]string{"run", filepath.Join(folder, "pictures")}, "slots.png: a picture: want a history"},

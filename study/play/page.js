@@ -44,28 +44,37 @@ function fail(text) {
   $("#error").hidden = !text;
 }
 
+// The page is busy as long as any work is under way, and shows what fails.
+let works = 0;
+async function during(work) {
+  works++;
+  root.dataset.state = "busy";
+  try { await work(); } catch (e) { fail(e.message); }
+  if (--works === 0) root.dataset.state = "idle";
+}
+
 // One request is under way at a time. Changes that come meanwhile are answered together.
 const due = new Set();
 let running = false;
 async function pump() {
   if (running) return;
   running = true;
-  root.dataset.state = "busy";
-  while (due.size) {
-    const what = ["open", "keys0", "keys1", "run0", "run1", "differ", "explain", "ledger"].find(w => due.has(w));
-    due.delete(what);
-    try {
-      await answers[what]();
-    } catch (e) {
-      if (what === "open" || what.startsWith("run")) {
-        fail(e.message);
-        status();
-      } else answers.failed(what, e.message);
+  await during(async () => {
+    while (due.size) {
+      const what = ["open", "keys0", "keys1", "run0", "run1", "differ", "explain", "ledger"].find(w => due.has(w));
+      due.delete(what);
+      try {
+        await answers[what]();
+      } catch (e) {
+        if (what === "open" || what.startsWith("run")) {
+          fail(e.message);
+          status();
+        } else answers.failed(what, e.message);
+      }
     }
-  }
-  running = false;
-  remember();
-  root.dataset.state = "idle";
+    running = false;
+    remember();
+  });
   root.dataset.ready = "true";
 }
 const want = (...what) => { what.forEach(w => due.add(w)); pump(); };
@@ -809,10 +818,10 @@ async function openFiles(list) {
   layout();
   want("open");
 }
-$("#file").addEventListener("change", e => { openFiles(e.target.files); });
+$("#file").addEventListener("change", e => during(() => openFiles(e.target.files)));
 addEventListener("dragover", e => { e.preventDefault(); $("#drop").hidden = false; });
 addEventListener("dragleave", e => { if (!e.relatedTarget) $("#drop").hidden = true; });
-addEventListener("drop", e => { e.preventDefault(); $("#drop").hidden = true; openFiles(e.dataTransfer.files); });
+addEventListener("drop", e => { e.preventDefault(); $("#drop").hidden = true; during(() => openFiles(e.dataTransfer.files)); });
 
 // ---- the rest ----
 const shell = s => /^[\w.\/:=,+-]+$/.test(s) ? s : "'" + s.replace(/'/g, "'\\''") + "'";
@@ -842,9 +851,9 @@ const shows = {
     URL.revokeObjectURL(a.href);
   },
 };
-$$("[data-show]").forEach(b => b.addEventListener("click", async () => {
+$$("[data-show]").forEach(b => b.addEventListener("click", () => {
   $("#more").open = false;
-  try { await shows[b.dataset.show](); } catch (e) { fail(e.message); }
+  during(shows[b.dataset.show]);
 }));
 $("#copy").addEventListener("click", () => { const t = $("#shown textarea"); t.select(); navigator.clipboard?.writeText(t.value).catch(() => document.execCommand("copy")) ?? document.execCommand("copy"); });
 const dark = () => {
@@ -873,7 +882,7 @@ document.addEventListener("keydown", e => {
   }
   if (e.key === "Escape") { $("#more").open = false; return; }
   const act = { c: shows.command, t: shows.toml, u: shows.link, b: () => setTwo(!state.two), 1: () => setSide(0), 2: () => setSide(1), d: dark, "?": () => $("#help").showModal() }[e.key];
-  if (act && scene) { e.preventDefault(); Promise.resolve(act()).catch(x => fail(x.message)); }
+  if (act && scene) { e.preventDefault(); during(act); }
 });
 addEventListener("resize", draw);
 matchMedia("(prefers-color-scheme:dark)").addEventListener("change", draw);
