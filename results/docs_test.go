@@ -18,26 +18,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// keys lists the JSON keys of a type, down to those that are documented as one.
-func keys(of reflect.Type, prefix string) []string {
-	switch {
-	case of.Kind() == reflect.Slice:
-		return keys(of.Elem(), prefix+"[]")
-	case of.Kind() != reflect.Struct || of == reflect.TypeFor[Estimate]() && !strings.HasPrefix(prefix, "slowest"):
-		return []string{prefix}
-	}
-	var all []string
+// keys lists the JSON keys of a type.
+func keys(of reflect.Type) (all []string) {
 	for i := range of.NumField() {
-		f := of.Field(i)
-		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Anonymous:
-			all = append(all, keys(f.Type, prefix)...)
-		case prefix != "":
-			all = append(all, keys(f.Type, prefix+"."+tag)...)
-		default:
-			all = append(all, keys(f.Type, tag)...)
-		}
+		tag, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		all = append(all, tag)
 	}
 	return all
 }
@@ -56,8 +41,8 @@ func TestDocumentedColumns(t *testing.T) {
 		predictionsName:        predictionColumns,
 		replayName:             replayColumns,
 		comparedJobsName:       comparedJobsColumns,
-		SummaryName:            keys(reflect.TypeFor[Summary](), ""),
-		resultdir.ManifestName: keys(reflect.TypeFor[resultdir.Manifest](), ""),
+		SummaryName:            keys(reflect.TypeFor[Summary]()),
+		resultdir.ManifestName: keys(reflect.TypeFor[resultdir.Manifest]()),
 	} {
 		page := page
 		if slices.Contains([]string{ContainersName, applicationsName, queuesName}, heading) {
@@ -75,19 +60,9 @@ func TestDocumentedColumns(t *testing.T) {
 	if got := documented.Columns(t, page, points.SummaryName); !slices.Equal(got, points.PointSummaryColumns) {
 		t.Errorf("%s: documented are\n%v: want\n%v", points.SummaryName, got, points.PointSummaryColumns)
 	}
-	tags := predictionTags()
-	if !slices.Equal(tags, predictionColumns) {
+	if tags := keys(reflect.TypeFor[predictionRow]()); !slices.Equal(tags, predictionColumns) {
 		t.Errorf("predictions in JSON have %v: want the columns %v", tags, predictionColumns)
 	}
-}
-
-func predictionTags() []string {
-	var tags []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[predictionRow]()) {
-		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		tags = append(tags, tag)
-	}
-	return tags
 }
 
 // TestDocumentedPictures checks that the page lists the pictures as their table

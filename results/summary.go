@@ -130,7 +130,8 @@ type Waves struct {
 	Max    int `json:"max"`
 }
 
-// KindSummary summarises the attempts of one kind of task.
+// KindSummary summarises the attempts of one kind of task. Durations are those of
+// attempts that succeeded; times and volumes are sums over all.
 type KindSummary struct {
 	Kind        string       `json:"kind"`
 	Attempts    int64        `json:"attempts"`
@@ -138,7 +139,7 @@ type KindSummary struct {
 	Failed      int64        `json:"failed"`
 	Killed      int64        `json:"killed"`
 	SlotTime    int64        `json:"slot_time_ns"`
-	LostTime    int64        `json:"lost_time_ns"`
+	LostTime    int64        `json:"lost_time_ns"` // of failed and killed attempts
 	Mean        int64        `json:"mean_ns"`
 	Median      int64        `json:"median_ns"`
 	P95         int64        `json:"p95_ns"`
@@ -160,7 +161,7 @@ type KindSummary struct {
 type PhaseShare struct {
 	Phase string     `json:"phase"`
 	Time  int64      `json:"time_ns"`
-	Share text.Share `json:"share"`
+	Share text.Share `json:"share"` // of the slot time of the kind
 }
 
 // LocalitySummary counts map attempts by their distance from the split.
@@ -175,10 +176,10 @@ type LocalitySummary struct {
 type SlotSummary struct {
 	Type      string     `json:"type"` // map, reduce or shared
 	Slots     int        `json:"slots"`
-	Busy      text.Share `json:"busy_share"`
-	Saturated text.Share `json:"saturated_share"`
-	Peak      text.Share `json:"peak_in_use"`
-	Used      int        `json:"slots_used"`
+	Busy      text.Share `json:"busy_share"`      // slot time over slots times makespan
+	Saturated text.Share `json:"saturated_share"` // of the makespan with all in use
+	Peak      text.Share `json:"peak_in_use"`     // largest mean over a step
+	Used      int        `json:"slots_used"`      // with an attempt
 	PerSlot   text.Share `json:"attempts_per_slot"`
 	MostPer   int        `json:"attempts_per_slot_max"`
 }

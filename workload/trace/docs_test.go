@@ -2,11 +2,8 @@ package trace
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"reflect"
 	"regexp"
@@ -18,8 +15,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// docSection returns the names in backticks of one section of docs/formats.md.
-func docSection(t *testing.T, title string) []string {
+// covers checks that every name in use is documented in a section of docs/formats.md,
+// and that every documented name that looks like one is in use.
+func covers(t *testing.T, title string, used []string, looksLike string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
@@ -34,78 +32,16 @@ func docSection(t *testing.T, title string) []string {
 	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(section, -1) {
 		names = append(names, m[1])
 	}
-	return names
-}
-
-// covers checks that every name in use is documented, and that every
-// documented name that looks like one is in use.
-func covers(t *testing.T, title string, used []string, looksLike string) {
-	t.Helper()
-	names := docSection(t, title)
 	for _, name := range used {
 		if !slices.Contains(names, name) {
 			t.Errorf("%s: %s is not documented", title, name)
 		}
-	}
-	if looksLike == "" {
-		return
 	}
 	shape := regexp.MustCompile("^(" + looksLike + ")$")
 	for _, name := range names {
 		if shape.MatchString(name) && !slices.Contains(used, name) {
 			t.Errorf("%s: %s is documented but not in use", title, name)
 		}
-	}
-}
-
-// memberNames lists the names of members that a reader's switches and tables have.
-func memberNames(t *testing.T, file string) (names []string) {
-	t.Helper()
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range regexp.MustCompile(`(?m)^\s*case ("[a-z].*):|name\) != ("[a-z]+")|("[a-z][a-z.]*"): (?:&|func)`).FindAllStringSubmatch(string(source), -1) {
-		for _, name := range regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(line[1]+line[2]+line[3], -1) {
-			names = append(names, name[1])
-		}
-	}
-	if len(names) < 2 {
-		t.Fatalf("%s: no names of members", file)
-	}
-	return names
-}
-
-// keys lists the keys of all objects in JSON texts, but for those of one named
-// object, whose keys are data.
-func keys(t *testing.T, text []byte, data string) []string {
-	t.Helper()
-	var names []string
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, x := range v {
-				walk(x)
-			}
-		case map[string]any:
-			for k, x := range v {
-				names = append(names, k)
-				if k != data {
-					walk(x)
-				}
-			}
-		}
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	for {
-		var v any
-		if err := dec.Decode(&v); err == io.EOF {
-			return names
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		walk(v)
 	}
 }
 
@@ -150,13 +86,6 @@ func TestFormatTable(t *testing.T) {
 }
 
 func TestFormatsDocumented(t *testing.T) {
-	jobs, attempts := simulated()
-	h := NewHistory(jobs, attempts)
-	h.Jobs[0].Error = "x"
-	h.Jobs[0].Tasks[0].Attempts[0].Progress = workload.PackSplits([4][]int64{})
-	h.Jobs[0].Tasks[0].Attempts[0].CPUMillis = 1
-	h.Jobs[0].Tasks[0].Attempts[0].Speculative = true
-
 	text, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
@@ -166,62 +95,6 @@ func TestFormatsDocumented(t *testing.T) {
 			t.Errorf("format %s is not documented", f.Name)
 		}
 	}
-
-	var rumen bytes.Buffer
-	if err := writeRumen(&rumen, h); err != nil {
-		t.Fatal(err)
-	}
-	used := keys(t, rumen.Bytes(), "jobProperties")
-	covers(t, "rumen", append(used, memberNames(t, "rumen.go")...), "[a-z]+[A-Z][A-Za-z]*")
-	covers(t, "topology", memberNames(t, "topology.go"), "[a-z]+")
-	var sls bytes.Buffer
-	if err := writeSLS(&sls, h); err != nil {
-		t.Fatal(err)
-	}
-	covers(t, "sls", append(keys(t, sls.Bytes(), ""), memberNames(t, "sls.go")...), `[a-z]+\.[a-z.]+`)
-
-	fields := []string{}
-	for _, r := range eventRecords {
-		for f := range strings.SplitSeq(r.fields, ",") {
-			name, _, _ := strings.Cut(f, " ")
-			fields = append(fields, name)
-		}
-		if !bytes.Contains(text, []byte("| "+r.name)) && !bytes.Contains(text, []byte(", "+r.name)) {
-			t.Errorf("jhist: record %s is not documented", r.name)
-		}
-	}
-	covers(t, "jhist", append(append(fields, jhistSplits...), slices.Concat(slices.Sorted(maps.Keys(jhistKeys)), slices.Sorted(maps.Keys(jhistNumbers)))...), "[a-z]+[A-Z][A-Za-z]*")
-
-	// Keys of the old history: those written, those the reader's switches name,
-	// and the counters.
-	source, err := os.ReadFile("mrv1.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var log bytes.Buffer
-	for _, f := range jobFiles(h) {
-		if err := f.writeMRv1(&log); err != nil {
-			t.Fatal(err)
-		}
-	}
-	used = nil
-	for _, m := range regexp.MustCompile(`(?:case|get\()"?\s*"([A-Z_]{4,})"`).FindAllStringSubmatch(string(source), -1) {
-		used = append(used, m[1])
-	}
-	for _, m := range regexp.MustCompile(` ([A-Z_]+)="`).FindAllStringSubmatch(log.String(), -1) {
-		used = append(used, m[1])
-	}
-	counters, err := os.ReadFile("counters.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, _, _ := strings.Cut(string(counters), "// takeOwn")
-	for _, m := range regexp.MustCompile(`"([A-Z]+_[A-Z_]+)"`).FindAllStringSubmatch(names, -1) {
-		used = append(used, m[1])
-	}
-	covers(t, "history", append(used, "MAP", "REDUCE", "SETUP", "CLEANUP", "PREP", "RUNNING", "SUCCESS", "FAILED", "KILLED",
-		"NODE_LOCAL", "RACK_LOCAL", "OFF_SWITCH", "SPECULATIVE", "FAIL_REASON"), "[A-Z_]{3,}")
-
 	var columns []string
 	ofResults := documented.Columns(t, "../../docs/results.md", "attempts.csv") // to which the page refers
 	for _, c := range attemptColumns {
@@ -230,14 +103,6 @@ func TestFormatsDocumented(t *testing.T) {
 		}
 	}
 	covers(t, "csv", append(columns, jobColumns...), "[a-z]+_ns")
-
-	profileKeys := []string{"title", "records_sel", "size_sel"}
-	for _, typ := range []reflect.Type{reflect.TypeFor[workload.Profile](), reflect.TypeFor[workload.DataStatistics](), reflect.TypeFor[workload.CostStatistics](), reflect.TypeFor[workload.Sample](), reflect.TypeFor[workload.RunSpread]()} {
-		for i := range typ.NumField() {
-			profileKeys = append(profileKeys, typ.Field(i).Tag.Get("key"))
-		}
-	}
-	covers(t, "Job profiles", profileKeys, "[a-z]+(_[a-z]+)+")
 }
 
 // TestTableColumnsRead: every documented column of a table changes what is
