@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,19 +12,16 @@ import (
 
 // word is an entry of the glossary.
 type word struct {
-	names         []string
-	meaning, from string
+	names   []string
+	meaning string
 }
-
-// link is a link of a page; its text stands for it here.
-var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
 // glossary reads the rows of the tables of the page.
 func glossary() (all []word) {
 	for _, line := range strings.Split(docs.Glossary, "\n") {
 		cells := strings.Split(strings.Trim(strings.ReplaceAll(line, "`", ""), "| "), " | ")
-		if strings.HasPrefix(line, "|") && len(cells) == 3 && cells[0] != "word" {
-			all = append(all, word{strings.Split(cells[0], ", "), cells[1], cells[2]})
+		if strings.HasPrefix(line, "|") && len(cells) == 2 && cells[0] != "word" {
+			all = append(all, word{strings.Split(cells[0], ", "), cells[1]})
 		}
 	}
 	return all
@@ -43,8 +39,7 @@ func explainWord(w io.Writer, name string) bool {
 	for _, entry := range glossary() {
 		switch {
 		case slices.ContainsFunc(entry.names, func(n string) bool { return strings.EqualFold(n, name) || strings.EqualFold(n+"s", name) }):
-			fmt.Fprintln(w, strings.Join(wrap(strings.Join(entry.names, ", ")+": "+link.ReplaceAllString(entry.meaning, "$1")), "\n"))
-			fmt.Fprintf(w, "  from %s\n", link.ReplaceAllString(entry.from, "$1"))
+			fmt.Fprintln(w, strings.Join(wrap(strings.Join(entry.names, ", ")+": "+entry.meaning), "\n"))
 			found = true
 		case len(name) > 2 && strings.Contains(strings.ToLower(strings.Join(entry.names, "\n")), strings.ToLower(name)):
 			also = append(also, entry.names[0])
