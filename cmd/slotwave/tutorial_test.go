@@ -14,7 +14,7 @@ import (
 // isChapter knows the pages whose commands are run one after the other.
 func isChapter(page string) bool {
 	name := filepath.Base(page)
-	return filepath.Base(filepath.Dir(page)) == "tutorial" && name != "README.md" || slices.Contains([]string{"studies.md", "size-a-cluster.md", "compare-schedulers.md"}, name)
+	return filepath.Base(filepath.Dir(page)) == "tutorial" && name != "README.md" || slices.Contains([]string{"studies.md", "size-a-cluster.md"}, name)
 }
 
 // longPages take two minutes.
@@ -50,8 +50,8 @@ func TestTutorial(t *testing.T) {
 			}
 		})
 	}
-	if chapters != 10 {
-		t.Errorf("%d chapters, want 7 and the pages on comparisons, studies and sizes", chapters)
+	if chapters != 9 {
+		t.Errorf("%d chapters, want 7 and the pages on studies and sizes", chapters)
 	}
 }
 
