@@ -178,13 +178,12 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 // countSlots takes the slots of the cluster from the question, or else the
 // largest number of concurrent attempts.
 func (e *evidence) countSlots() {
+	if e.question != nil {
+		e.slots = e.question.Cluster.Slots()
+	}
 	for kind := range workload.Kind(2) {
 		if e.question == nil {
 			e.slots[kind], _ = e.books.slotsUsed(kind)
-		} else {
-			for _, n := range e.question.Cluster.Nodes {
-				e.slots[kind] += []int{n.MapSlots, n.ReduceSlots}[kind]
-			}
 		}
 		e.running[kind] = e.books.newOccupancy(kind, e.slots[kind])
 	}

@@ -574,10 +574,7 @@ func multiplied(key, acts, about, text string, base float64, weight func(steps i
 // have several times as many maps, or with more than two waves of reduces: it gives each
 // of them as many reduces as nine tenths of the slots.
 func fewOrMany(q *model.WhatIf) []lever {
-	slots := 0
-	for i := range q.Cluster.Nodes {
-		slots += q.Cluster.Nodes[i].ReduceSlots
-	}
+	slots := q.Cluster.Slots()[workload.Reduce]
 	n := max(1, slots*9/10)
 	var of []int
 	for i := range q.Jobs {

@@ -76,6 +76,15 @@ func (q *WhatIf) Tasks() int {
 	return n
 }
 
+// Slots counts the slots of all nodes, by kind.
+func (c *Cluster) Slots() (n [2]int) {
+	for i := range c.Nodes {
+		n[workload.Map] += c.Nodes[i].MapSlots
+		n[workload.Reduce] += c.Nodes[i].ReduceSlots
+	}
+	return n
+}
+
 // Network says how exactly fidelity device simulates transfers.
 type Network struct {
 	Slack        float64 // fraction of its capacity that a link may miss before rates are computed again; 0: exact

@@ -117,7 +117,7 @@ func (as *assignments) interval(usual time.Duration) (longest, other time.Durati
 		fewest     = 20
 		few, many  = 3, 5 // different multiples of the interval between assignments; many if the usual one fits too
 	)
-	first := assignments{given: map[string][]time.Duration{}}
+	first := assignments{given: map[string][]time.Duration{}, freed: as.freed}
 	total := 0
 	for _, node := range slices.Sorted(maps.Keys(as.given))[:min(machines, len(as.given))] {
 		given := slices.Clone(as.given[node])
@@ -125,7 +125,7 @@ func (as *assignments) interval(usual time.Duration) (longest, other time.Durati
 		first.given[node] = given[:min(each, len(given))]
 		total += len(first.given[node])
 	}
-	first.show(as.freed)
+	first.show()
 	longest = usual
 	if total < fewest || as.seconds {
 		return usual, 0
@@ -233,12 +233,12 @@ type shownBeats struct {
 }
 
 // show sets the heartbeats that the assignments show.
-func (as *assignments) show(freed map[nodeInstant]bool) {
+func (as *assignments) show() {
 	for _, node := range slices.Sorted(maps.Keys(as.given)) {
 		s := shownBeats{node: node}
 		seen := map[time.Duration]bool{}
 		for _, at := range as.given[node] {
-			if slot := at / sameBeat; !seen[slot] && !freed[nodeInstant{node, at}] {
+			if slot := at / sameBeat; !seen[slot] && !as.freed[nodeInstant{node, at}] {
 				seen[slot] = true
 				s.at = append(s.at, at)
 			}
@@ -265,7 +265,7 @@ func assignedIn(h *workload.History) assignments {
 			as.seconds = as.seconds && a.Finish%time.Second == 0
 		}
 	}
-	as.show(as.freed)
+	as.show()
 	return as
 }
 

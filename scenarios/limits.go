@@ -159,11 +159,9 @@ func sizeOf(q *model.WhatIf) int {
 }
 
 // slotsOf counts slots; there are at most mostNodes * 2 * mostSlots.
-func slotsOf(c *model.Cluster) (n int) {
-	for i := range c.Nodes {
-		n += c.Nodes[i].MapSlots + c.Nodes[i].ReduceSlots
-	}
-	return n
+func slotsOf(c *model.Cluster) int {
+	slots := c.Slots()
+	return slots[workload.Map] + slots[workload.Reduce]
 }
 
 // mostReplications is how often a point may be simulated.

@@ -146,11 +146,7 @@ func servable(q *model.WhatIf) error {
 	if err != nil {
 		return err
 	}
-	var slots [2]int
-	for _, n := range q.Cluster.Nodes {
-		slots[workload.Map] += n.MapSlots
-		slots[workload.Reduce] += n.ReduceSlots
-	}
+	slots := q.Cluster.Slots()
 	if q.Cluster.SharedSlots {
 		all := slots[workload.Map] + slots[workload.Reduce]
 		slots = [2]int{all, all}

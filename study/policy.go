@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
@@ -53,8 +52,7 @@ func (o *Options) findScheduler(f *scenarios.File, first *scenarios.Scenario) (f
 	if s.errorOf(Policy{}) <= policy.off || s.failed != nil {
 		return false, s.failed
 	}
-	named := run.Question.Scheduler.Name
-	if named[:4] != policy.Name[:min(4, len(policy.Name))] {
+	if family := strings.TrimRight(run.Question.Scheduler.Name, "12"); !strings.HasPrefix(policy.Name, family) {
 		policy.Settings = policy.In("cluster")
 	}
 	policy.Name = cmp.Or(policy.Name, "fifo")
@@ -180,20 +178,13 @@ func schedulerOf(f *scenarios.File, first *scenarios.Scenario, seed uint64) (fou
 		if least < good || !together {
 			break
 		}
-		if q, off := s.refine(p, run.Question.Jobs, mapSlots(&run.Question)); off < bar && off < least {
+		if q, off := s.refine(p, run.Question.Jobs, run.Question.Cluster.Slots()[workload.Map]); off < bar && off < least {
 			found, least = q, off
 		}
 	}
 	found.off = least
 	found.Why = fmt.Sprintf("no record states it; jobs are off by %.1f %% in the mean, by %.1f %% under fifo", 100*least, 100*usual)
 	return found, s.failed
-}
-
-func mapSlots(q *model.WhatIf) (n int) {
-	for i := range q.Cluster.Nodes {
-		n += q.Cluster.Nodes[i].MapSlots
-	}
-	return n
 }
 
 // A share is what a scheduler gives a pool or queue.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 )
@@ -137,9 +138,12 @@ type TaskCounters struct {
 // history that only copies them. The empty text holds none.
 type ProgressSplits string
 
-// PackSplits packs samples, the differences of each list.
+// PackSplits packs samples, the differences of each list. No samples pack to "".
 func PackSplits(lists [4][]int64) ProgressSplits {
 	var packed []byte
+	if !slices.ContainsFunc(lists[:], func(list []int64) bool { return len(list) > 0 }) {
+		return ""
+	}
 	for _, list := range lists {
 		packed = binary.AppendUvarint(packed, uint64(len(list)))
 		last := int64(0)

@@ -62,14 +62,8 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 			return about, []string{"help", "profile"}, err
 		}
 	}
-	if about, err := size.Check(name); err != nil || about != "" {
-		switch kind, _ := scenarios.Kind(name); kind {
-		case "a study":
-			return "study, " + about, []string{"sweep", name}, err
-		case "a study of sizes":
-			return "study of sizes, " + about, []string{"size", name}, err
-		}
-		return "goals and offers, " + about, []string{"size", "two-jobs", name}, err
+	if about, next, err := size.Check(name); err != nil || about != "" {
+		return about, next, err
 	}
 	if text, ok := platformModel(name); ok {
 		if _, err := platform.ReadModel(text); err != nil {

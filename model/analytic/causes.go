@@ -121,14 +121,6 @@ func reduceTimes(r *workload.ReduceTasks) []*workload.Durations {
 	return []*workload.Durations{&r.Shuffle, &r.Copy, &r.Sort, &r.Time, &r.FirstWave}
 }
 
-// slotsOf counts the slots of all nodes.
-func slotsOf(q *model.WhatIf) (maps, reduces int) {
-	for i := range q.Cluster.Nodes {
-		maps, reduces = maps+q.Cluster.Nodes[i].MapSlots, reduces+q.Cluster.Nodes[i].ReduceSlots
-	}
-	return maps, reduces
-}
-
 // lateReduces starts reduces after the last map, with the shuffle times that they
 // would have had. Shuffles that are fetched while maps end need the early start
 // and stay.
@@ -138,7 +130,7 @@ func lateReduces(q *model.WhatIf, j *workload.Job) {
 		return
 	}
 	if r.FirstWave.Set() {
-		_, slots := slotsOf(q)
+		slots := q.Cluster.Slots()[workload.Reduce]
 		all := make([]time.Duration, r.Count)
 		for i := range all {
 			d := &r.Shuffle
@@ -161,11 +153,10 @@ func startLate(j *workload.Job) {
 // fillWaves divides tasks so that they fill whole waves, if their times are given
 // and the pieces are at most maxPieces.
 func fillWaves(q *model.WhatIf) {
-	mapSlots, reduceSlots := slotsOf(q)
-	pieces := 0
+	pieces, slots := 0, q.Cluster.Slots()
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
-		pieces += j.Maps.Count*piecesToFill(j.Maps.Count, mapSlots) + j.Reduces.Count*piecesToFill(j.Reduces.Count, reduceSlots)
+		pieces += j.Maps.Count*piecesToFill(j.Maps.Count, slots[workload.Map]) + j.Reduces.Count*piecesToFill(j.Reduces.Count, slots[workload.Reduce])
 		if isRandom(j) || q.Fidelity > model.Profile || j.Profile != nil && !j.Maps.Time.Set() {
 			return
 		}
@@ -175,11 +166,11 @@ func fillWaves(q *model.WhatIf) {
 	}
 	for i := range q.Jobs {
 		m, r := &q.Jobs[i].Maps, &q.Jobs[i].Reduces
-		k := piecesToFill(m.Count, mapSlots)
+		k := piecesToFill(m.Count, slots[workload.Map])
 		m.Count, m.Splits, m.Ends = m.Count*k, nil, nil
 		splitTasks(&m.Time, k)
 		splitTasks(&m.Localise, k)
-		k = piecesToFill(r.Count, reduceSlots)
+		k = piecesToFill(r.Count, slots[workload.Reduce])
 		r.Count, r.Ends = r.Count*k, nil
 		for _, d := range append(reduceTimes(r), &r.Localise) {
 			splitTasks(d, k)

@@ -64,10 +64,7 @@ func sharing(q *model.WhatIf, m *model.Machine) [2]float64 {
 // moved returns the rows of a simulation as they would be with other costs of the
 // programs.
 func (c *RunCalibration) moved(q *model.WhatIf, rows platform.Profile, from, to *candidate) platform.Profile {
-	slots := 0
-	for i := range q.Cluster.Nodes {
-		slots += q.Cluster.Nodes[i].MapSlots
-	}
+	slots := q.Cluster.Slots()[workload.Map]
 	waves := map[string]float64{}
 	for i := range q.Jobs {
 		waves[q.Jobs[i].ID] = max(1, float64(q.Jobs[i].Maps.Count)/float64(max(1, slots)))

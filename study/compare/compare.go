@@ -262,12 +262,7 @@ func attribute(worlds []replicatedWorld, by *analytic.Model, simulated time.Dura
 // that the model does not have belongs to the one before it, or to the first. The
 // start of the JVM and the commit are left out: models have them in the protocol.
 func phaseGaps(q *model.WhatIf, simulated, predicted []model.PhaseTime) (parts []results.GapPart) {
-	var slots [2]int
-	for i := range q.Cluster.Nodes {
-		slots[workload.Map] += q.Cluster.Nodes[i].MapSlots
-		slots[workload.Reduce] += q.Cluster.Nodes[i].ReduceSlots
-	}
-	tasks := [2]int{}
+	slots, tasks := q.Cluster.Slots(), [2]int{}
 	for i := range q.Jobs {
 		tasks[workload.Map] += q.Jobs[i].Maps.Count
 		tasks[workload.Reduce] += q.Jobs[i].Reduces.Count

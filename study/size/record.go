@@ -56,11 +56,7 @@ func (z *Search) replayRecord() error {
 // guessByRecord lets the search begin at the recorded size, times what the replay
 // takes over what the goals allow. Slots of other nodes count as those recorded.
 func (z *Search) guessByRecord(run *results.Run) {
-	nodes := run.Question.Cluster.Nodes
-	slots := 0
-	for i := range nodes {
-		slots += nodes[i].MapSlots
-	}
+	nodes, slots := run.Question.Cluster.Nodes, run.Question.Cluster.Slots()[workload.Map]
 	over := 0.0
 	for i := range z.Goals {
 		if g := &z.Goals[i]; g.Deadlines == 0 {

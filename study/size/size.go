@@ -769,27 +769,28 @@ func (z *Search) Manifest(b resultdir.Build) resultdir.Manifest {
 	return m
 }
 
-// Check describes a study file: the points of a sweep, or the goals of a question
-// about the size of a cluster. It returns an empty text for another file.
-func Check(name string) (about string, err error) {
+// Check describes a study file, the points of a sweep or the goals of a question about
+// the size of a cluster, and returns the command that takes it. It returns an empty text
+// for another file.
+func Check(name string) (about string, command []string, err error) {
 	if !strings.EqualFold(filepath.Ext(name), ".toml") {
-		return "", nil
+		return "", nil, nil
 	}
 	file, err := scenarios.ReadStudy(name, func([]string) error { return nil })
 	switch {
 	case err != nil || file == nil:
-		return "", err
+		return "", nil, err
 	case file.Size != nil:
-		if file.Scenario != "" {
-			if _, err := Open(name, sweep.Options{}); err != nil {
-				return "", err
-			}
+		about = fmt.Sprintf("%s, %s of nodes", workload.Counted(len(file.Size.Goals), "goal", "goals"), workload.Counted(len(file.Size.Types), "type", "types"))
+		if file.Scenario == "" {
+			return "goals and offers, " + about, []string{"size", "two-jobs", name}, nil
 		}
-		return fmt.Sprintf("%s, %s of nodes", workload.Counted(len(file.Size.Goals), "goal", "goals"), workload.Counted(len(file.Size.Types), "type", "types")), nil
+		_, err := Open(name, sweep.Options{})
+		return "study of sizes, " + about, []string{"size", name}, err
 	}
 	s, err := sweep.Open(name, sweep.Options{})
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return workload.Counted(s.NumPoints, "point", "points"), nil
+	return "study, " + workload.Counted(s.NumPoints, "point", "points"), []string{"sweep", name}, nil
 }

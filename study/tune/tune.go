@@ -267,11 +267,7 @@ func (t *tuner) addReduces(now int) {
 }
 
 func (t *tuner) reduceSlots() float64 {
-	n := 0
-	for i := range t.question.Cluster.Nodes {
-		n += t.question.Cluster.Nodes[i].ReduceSlots
-	}
-	return float64(max(1, n))
+	return float64(max(1, t.question.Cluster.Slots()[workload.Reduce]))
 }
 
 // with returns the question with some values, for the equations.

@@ -306,7 +306,7 @@ func (r *jhistReader) attemptEvent(b *jobBuilder, t *workload.HistoryTask, line 
 		return
 	}
 	a.Rack, a.Node = r.c.place(line, strings.Trim(r.get("rackname"), "/"), r.get("hostname"))
-	if progress := r.splits.packed(); progress != "" {
+	if progress := workload.PackSplits(r.splits); progress != "" {
 		a.Progress = progress
 	}
 	if t.ReduceSlot {

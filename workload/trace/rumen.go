@@ -499,23 +499,13 @@ func (rr *rumenReader) oneAttempt(t *workload.HistoryTask, job []byte, la *logge
 		}
 	}
 	a.Counters, a.More = counters.Counters, counters.More
-	a.Progress = la.splits.packed()
+	a.Progress = workload.PackSplits(la.splits)
 	return nil
 }
 
 // loggedSplits are samples for each twelfth of progress: clockSplits,
 // cpuUsages, vmemKbytes and physMemKbytes.
 type loggedSplits [4][]int64
-
-// packed returns the samples, or nothing if there are none.
-func (s *loggedSplits) packed() workload.ProgressSplits {
-	for _, list := range s {
-		if len(list) > 0 {
-			return workload.PackSplits(*s)
-		}
-	}
-	return ""
-}
 
 // count returns a number that cannot be negative; -1 is unknown.
 func (c *collector) count(line int, what string, v int64) int64 {
