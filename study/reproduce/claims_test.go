@@ -9,13 +9,18 @@ import (
 
 var rangeHasSource = regexp.MustCompile("^(section [IVX0-9]|Hadoop's default|assumed: )")
 
-// Every claim has a place, and measures that name tables and columns that exist: each
-// is tried on one row of each table.
+// Every range has a source, every experiment opens, and no claim counts what another
+// one does.
 func TestClaimsAreWellFormed(t *testing.T) {
 	papers, err := Papers()
 	if err != nil {
 		t.Fatal(err)
 	}
+	r, end, err := start(Reproducing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
 	seen := map[string]string{}
 	for i := range papers {
 		p := &papers[i]
@@ -24,6 +29,11 @@ func TestClaimsAreWellFormed(t *testing.T) {
 			for _, u := range e.Unknown {
 				if !rangeHasSource.MatchString(u.Source) {
 					t.Errorf("%s, %s, %s: %q: want a section, Hadoop's default, or assumed", p.Name, e.Name, u.Name, u.Source)
+				}
+			}
+			if e.Scenario != "" {
+				if _, err := r.sampled(e); err != nil {
+					t.Errorf("%s, %s: %v", p.Name, e.Name, err)
 				}
 			}
 			if e.Procedure != "" && procedures[e.Procedure].tables == nil {
