@@ -127,11 +127,12 @@ func (f *File) State(key, value, why string) {
 	f.stated[key] = stated{value, why}
 }
 
-// adopt gives keys of the scenario the values that a result states of its run.
+// adopt gives keys of the scenario the values that a result states of its run. On YARN
+// a scheduler of slots says nothing.
 func (f *File) adopt(t *table) {
 	for _, full := range slices.Sorted(maps.Keys(f.stated)) {
 		section, key, _ := strings.Cut(full, ".")
-		if t.gives(section, key) {
+		if t.gives(section, key) || section == "scheduler" && t.yarn != nil {
 			continue
 		}
 		values, _ := t.values[section].(map[string]any)

@@ -60,8 +60,8 @@ func (x *yarnTable) mapped(j *workload.Job) {
 	for _, mapping := range strings.Split(x.y.Properties[mappingsKey], ",") {
 		kind, rest, ok := strings.Cut(strings.TrimSpace(mapping), ":")
 		source, queue, to := strings.Cut(rest, ":")
-		fits := kind == "u" && (source == j.User || source == "%user") || kind == "g" && slices.Contains(groups, source)
-		if !ok || !to || !fits || j.User == "" {
+		fits := kind == "u" && (source == j.User && source != "" || source == "%user") || kind == "g" && slices.Contains(groups, source)
+		if !ok || !to || !fits || j.User == "" && strings.Contains(queue, "%user") {
 			continue
 		}
 		for group, name := range []string{"%primary_group", "%secondary_group"} {

@@ -117,7 +117,11 @@ func isAllocations(data []byte) bool { return strings.Contains(string(data), "<a
 // scheduler reads the rest of [scheduler], over what the files say.
 func (x *yarnTable) scheduler(c *model.Cluster) (model.Scheduler, *model.YARN) {
 	names := slices.Sorted(maps.Keys(yarnSchedulers))
-	usual := cmp.Or(x.name, x.ofClass(c.Conf), "yarn-capacity")
+	usual := x.name
+	if usual == "" && !x.has("file") { // whose queues are not those of the class that a recorded job names
+		usual = x.ofClass(c.Conf)
+	}
+	usual = cmp.Or(usual, "yarn-capacity")
 	name := x.oneOf("name", usual, names...)
 	if x.name != "" && name != x.name {
 		x.failf("name", "%q: want %q: %s holds its allocations", name, x.name, x.rulesOf)
@@ -266,7 +270,7 @@ func (x *yarnTable) check(q *model.WhatIf) {
 	if len(x.problems) > 0 {
 		return
 	}
-	unread, err := policy.Check(q)
+	unread, sought, err := policy.Check(q)
 	var job *policy.RefusedJob
 	if errors.As(err, &job) {
 		x.failJob(job)
@@ -297,7 +301,14 @@ func (x *yarnTable) check(q *model.WhatIf) {
 		if inert.MatchString(key) || value == "" || value == "false" && onSwitch.MatchString(key) {
 			continue
 		}
-		x.warn("%s%s has no effect: it is of no queue, or not simulated", x.files[key].at(), key)
+		of := key[:strings.LastIndexByte(key, '.')+1]
+		var words []string
+		for _, k := range sought {
+			if word, same := strings.CutPrefix(k, of); same && strings.HasPrefix(of, capacityKey) && !strings.Contains(word, ".") {
+				words = append(words, word)
+			}
+		}
+		x.warn("%s%s has no effect: it is of no queue, or not simulated%s", x.files[key].at(), key, input.DidYouMean(key[len(of):], words))
 	}
 }
 

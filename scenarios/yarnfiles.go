@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 )
 
 // This file reads the files of a cluster on YARN as administrators have them: the
@@ -277,7 +278,7 @@ func (x *xmlReader) allocations(at hadoopFiles) (a *model.Allocations, rules *el
 			a.Settings[name] = text
 			at["queue root: "+name] = placed{file: x.name, line: e.line}
 		default:
-			x.warnAt(e.line, "<%s> has no effect: Hadoop does not know it, or it is not simulated", e.name)
+			x.warnAt(e.line, "<%s> has no effect: Hadoop does not know it, or it is not simulated%s", e.name, input.DidYouMean(e.name, settingsOfFile))
 		}
 	}
 	return a, rules
@@ -303,7 +304,7 @@ func (x *xmlReader) queue(e *element, under string, at hadoopFiles) model.Alloca
 			q.Settings[c.name] = strings.TrimSpace(c.text)
 			at["queue "+path+": "+c.name] = placed{file: x.name, line: c.line}
 		case !slices.Contains(ignoredInQueues, c.name):
-			x.warnAt(c.line, "queue %s: <%s> has no effect: Hadoop does not know it, or it is not simulated", path, c.name)
+			x.warnAt(c.line, "queue %s: <%s> has no effect: Hadoop does not know it, or it is not simulated%s", path, c.name, input.DidYouMean(c.name, settingsOfQueues))
 		}
 	}
 	return q

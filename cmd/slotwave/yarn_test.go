@@ -7,6 +7,31 @@ import (
 	"testing"
 )
 
+// The jobs of a run on slots, and those whose settings name another class, are replayed
+// under the scheduler whose file is given.
+func TestQueueFileStatesTheScheduler(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "queues.xml", `<configuration>
+<property><name>yarn.scheduler.capacity.root.queues</name><value>a</value></property>
+<property><name>yarn.scheduler.capacity.root.a.capacity</name><value>100</value></property>
+<property><name>yarn.scheduler.capacity.root.a.user-limit-facter</name><value>2</value></property>
+<property><name>yarn.scheduler.capacity.queue-mappings</name><value>u:%user:a</value></property>
+<property><name>yarn.scheduler.capacity.queue-mappings-override.enable</name><value>true</value></property>
+</configuration>
+`)
+	writeFile(t, "jobs.toml", "[cluster]\nnodes = 2\n[scheduler]\nname = \"fair2\"\n[[job]]\nmaps = 2\nmap_ms = 1000\n")
+	verb(t, "run", "jobs.toml", "--out", "slots")
+	writeFile(t, "fifo.toml", "[cluster]\nnodes = 2\n[conf]\n\"yarn.resourcemanager.scheduler.class\" = \"FifoScheduler\"\n[[job]]\nmaps = 2\nmap_ms = 1000\n")
+	for _, load := range []string{"slots", "fifo.toml"} {
+		out := verb(t, "run", "queues.xml", "--workload", load, "--out", "r", "--force")
+		for _, want := range []string{"yarn-capacity scheduler", "user-limit-factor?"} {
+			if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+				t.Errorf("%s: want %q in\n%s", load, want, out)
+			}
+		}
+	}
+}
+
 // The words of slots are not for a cluster on YARN, and verbs that know no others refuse
 // it and its results.
 func TestVerbsOnYARN(t *testing.T) {

@@ -12,16 +12,17 @@ import (
 
 // Check returns why the ResourceManager would not start with the settings of a question,
 // or would not take one of its jobs, and the properties of capacity-scheduler.xml and,
-// where it is on, of the CapacityScheduler's preemption that nothing has read, sorted.
-func Check(q *model.WhatIf) (unread []string, err error) {
+// where it is on, of the CapacityScheduler's preemption that nothing has read, beside all
+// that were looked for, sorted.
+func Check(q *model.WhatIf) (unread, sought []string, err error) {
 	release, err := model.FindRelease(q.Cluster.Hadoop)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r := &reader{p: q.YARN.Properties, release: release.YARN, read: make(map[string]bool)}
 	s, err := newPolicy(q.YARN, r, nobody{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i := range q.Cluster.Nodes {
 		s.NodeAdded(&Node{Index: int32(i), Name: q.Cluster.Nodes[i].Name, Total: q.Cluster.Nodes[i].Resource})
@@ -35,20 +36,20 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 		j := &q.Jobs[i]
 		size, err := model.AMSize(j.Conf)
 		if err != nil {
-			return nil, fmt.Errorf("job %s: %w", j.ID, err)
+			return nil, nil, fmt.Errorf("job %s: %w", j.ID, err)
 		}
 		key := [2]string{j.Queue, j.User}
 		if paths[key] == "" {
 			a := &App{ID: int32(i), Attempt: 1, Name: j.ID, User: j.User, Queue: cmp.Or(j.Queue, "default"), Size: size}
 			if err := s.AppAdded(a); err != nil {
-				return nil, &RefusedJob{Job: j.ID, Key: "queue", What: err.Error()}
+				return nil, nil, &RefusedJob{Job: j.ID, Key: "queue", What: err.Error()}
 			}
 			paths[key] = a.Path
 			s.AttemptRemoved(a)
 			s.AppRemoved(a)
 		}
 		if err := fits(s, release.YARN, j, paths[key], size, largest); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if q.YARN.Policy == "capacity" {
@@ -59,7 +60,7 @@ func Check(q *model.WhatIf) (unread []string, err error) {
 			}
 		}
 	}
-	return slices.Clip(unread), nil
+	return unread, sortedKeys(r.read), nil
 }
 
 // RefusedJob is the error of a job that the ResourceManager would not run.
