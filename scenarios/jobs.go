@@ -381,8 +381,8 @@ func (t *table) asSeconds(key string, v any) float64 {
 	return d.Seconds()
 }
 
-// failures reads for each task how long its attempts run before they fail; -1
-// is an attempt that does not fail.
+// failures reads for each task how long its attempts run before they fail; -1, or null
+// in JSON, is an attempt that does not fail.
 func (t *table) failures(key string, n int) map[int][]workload.AttemptEnd {
 	if !t.given(key) {
 		return nil
@@ -394,7 +394,7 @@ func (t *table) failures(key string, n int) map[int][]workload.AttemptEnd {
 		for _, v := range list {
 			ms, ok := asNumber(v)
 			switch {
-			case ok && ms == -1:
+			case ok && ms == -1 || v == nil:
 				out[task] = append(out[task], workload.AttemptEnd{})
 			case ok && ms >= 0 && ms <= mostTime.Seconds()*1000:
 				out[task] = append(out[task], workload.AttemptEnd{State: workload.Failed, After: workload.Seconds(ms / 1000)})

@@ -24,6 +24,9 @@ const (
 	mostRuns  = 10_000     // combinations of [vary]
 	mostDrawn = 15         // runs with pictures, unless the user asks for them
 
+	mostContainer = 1 << 31 // MiB or vcores: Hadoop's resources hold at most 2^31 - 1
+	mostInput     = 1 << 60 // bytes of a recorded job
+
 	unlimited = math.MaxInt32
 	anyNumber = 1e12 // for factors
 

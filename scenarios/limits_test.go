@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -65,17 +64,20 @@ func TestPlotsOfManyRuns(t *testing.T) {
 
 func TestJSONLines(t *testing.T) {
 	const text = "{\"a\": 1,\n \"b\": [\n  2, {\"c\":\n 3}],\n \"d\": [[4],\n[5]]}"
-	got := jsonLines([]byte(text))
+	parsed, err := parseJSON([]byte(text), "c.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := parsed.lines
 	for path, want := range map[string]int{"a": 1, "b": 2, "b[0]": 3, "b[1]": 3, "b[1].c": 4, "d[0][0]": 5, "d[1][0]": 6} {
 		if got[path] != want {
 			t.Errorf("%s is on line %d: want %d", path, got[path], want)
 		}
 	}
-	for _, broken := range []string{"", "{", "[1", `{"a"`, "]", strings.Repeat("[", 1000)} {
-		jsonLines([]byte(broken))
-	}
-	if !json.Valid([]byte(text)) {
-		t.Error("the text is not JSON")
+	for _, broken := range []string{"", "{", "[1]", `{"a"`, "]", "{} {}", `{"a": [1,]}`, `{"a": 1 "b": 2}`, `{"a":` + strings.Repeat("[", 1000)} {
+		if _, err := parseJSON([]byte(broken), "c.json"); err == nil || !strings.HasPrefix(err.Error(), "c.json:") {
+			t.Errorf("%.20s: got %v: want an error with its place", broken, err)
+		}
 	}
 }
 

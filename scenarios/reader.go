@@ -223,6 +223,8 @@ type mistyped struct {
 
 func describe(v any) string {
 	switch v := v.(type) {
+	case nil:
+		return "null"
 	case string:
 		return strconv.Quote(v)
 	case map[string]any:

@@ -2,199 +2,25 @@ package scenarios
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
-// recorded is a case.json: a small cluster and jobs with given times. Their outcome
-// under a real JobTracker or ResourceManager is recorded next to it. Times are in
-// milliseconds from its start.
-type recorded struct {
-	Name   string `json:"name"`
-	About  string `json:"about"`
-	Hadoop string `json:"hadoop"`
-
-	Cluster struct {
-		Trackers    int              `json:"trackers"`
-		Nodes       int              `json:"nodes"` // on YARN
-		MapSlots    oneOrEach        `json:"map_slots"`
-		ReduceSlots oneOrEach        `json:"reduce_slots"`
-		Memory      oneOrEach        `json:"memory_mb"`
-		VCores      oneOrEach        `json:"vcores"`
-		Racks       int              `json:"racks"`
-		RackOf      []int            `json:"rack_of"`
-		Slowness    []float64        `json:"slowness"`
-		Dies        map[string]int64 `json:"dies_ms"`
-		FailAfter   perTracker       `json:"fail_after_ms"`
-	} `json:"cluster"`
-
-	Scheduler struct {
-		Type        string                    `json:"type"`
-		Properties  map[string]any            `json:"properties"`
-		Pools       map[string]map[string]any `json:"pools"`
-		Users       map[string]map[string]any `json:"users"`
-		Allocations map[string]any            `json:"allocations"`
-		Queues      map[string]map[string]any `json:"queues"`
-		Capacity    map[string]any            `json:"capacity"` // on YARN
-		Fair        map[string]any            `json:"fair"`
-	} `json:"scheduler"`
-
-	Costs struct {
-		Launch      int64 `json:"launch_ms"`
-		Setup       int64 `json:"setup_ms"`
-		Cleanup     int64 `json:"cleanup_ms"`
-		Commit      int64 `json:"commit_ms"`
-		TaskCleanup int64 `json:"task_cleanup_ms"`
-		AMLaunch    int64 `json:"am_launch_ms"` // on YARN
-		JobCommit   int64 `json:"job_commit_ms"`
-		Exit        int64 `json:"exit_ms"`
-		AMExit      int64 `json:"am_exit_ms"`
-		Kill        int64 `json:"kill_ms"`
-		TaskAbort   int64 `json:"task_abort_ms"`
-	} `json:"costs"`
-
-	Limit int64     `json:"limit_ms"`
-	Runs  [][]int64 `json:"runs"`
-	Jobs  []caseJob `json:"jobs"`
-	Apps  []caseJob `json:"apps"` // scripted applications
-}
-
-// caseJob is a job or a scripted application.
-type caseJob struct {
-	Name        string         `json:"name"`
-	User        string         `json:"user"`
-	Pool        string         `json:"pool"`
-	Queue       string         `json:"queue"`
-	Priority    any            `json:"priority"` // a word, or a number on YARN
-	Submit      int64          `json:"submit_ms"`
-	Speculative speculative    `json:"speculative"`
-	Slowstart   *float64       `json:"slowstart"`
-	Properties  map[string]any `json:"properties"`
-	AM          caseSize       `json:"am"`
-	Heartbeat   int64          `json:"heartbeat_ms"`
-	Maps        struct {
-		caseSize
-		Count      int                 `json:"count"`
-		Time       times               `json:"ms"`
-		Hosts      [][]string          `json:"hosts"`
-		RackFactor float64             `json:"rack_factor"`
-		OffFactor  float64             `json:"off_factor"`
-		Fail       map[string][]*int64 `json:"fail"`
-		Retry      times               `json:"retry_ms"`
-		Bytes      int64               `json:"bytes"`
-	} `json:"maps"`
-	Reduces struct {
-		caseSize
-		Count   int                 `json:"count"`
-		Shuffle times               `json:"shuffle_ms"`
-		Sort    times               `json:"sort_ms"`
-		Reduce  times               `json:"reduce_ms"`
-		Fail    map[string][]*int64 `json:"fail"`
-	} `json:"reduces"`
-	Tasks []struct {
-		caseSize
-		Count    int        `json:"count"`
-		Priority int        `json:"priority"`
-		Time     times      `json:"ms"`
-		Hosts    [][]string `json:"hosts"`
-	} `json:"tasks"`
-}
-
-// caseSize is the size of a container.
-type caseSize struct {
-	Memory int64 `json:"memory_mb"`
-	VCores int64 `json:"vcores"`
-}
-
-// oneOrEach is a number for all tasks or machines, or a list with one for each.
-type oneOrEach []int64
-
-func (v *oneOrEach) UnmarshalJSON(b []byte) error {
-	var one int64
-	if json.Unmarshal(b, &one) == nil {
-		*v = oneOrEach{one}
-		return nil
-	}
-	var each []int64
-	if err := json.Unmarshal(b, &each); err != nil {
-		return fmt.Errorf("got %.40s: want a whole number or a list of them", b)
-	}
-	*v = each
-	return nil
-}
-
-// of returns the value of a task or machine; 0 if none is given.
-func (v oneOrEach) of(i int) int64 {
-	switch len(v) {
-	case 0:
-		return 0
-	case 1:
-		return v[0]
-	}
-	return v[i]
-}
-
-// times is a number of milliseconds or a list of them by task.
-type times = oneOrEach
-
-func durationsOf(t times) workload.Durations {
-	if len(t) < 2 {
-		return workload.Durations{All: millis(t.of(0))}
-	}
-	d := workload.Durations{Each: make([]time.Duration, len(t))}
-	for i, ms := range t {
-		d.Each[i] = millis(ms)
-	}
-	return d
-}
-
-func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
-
-// perTracker is a value by tracker: an object with tracker numbers, or a list.
-type perTracker map[string]int64
-
-func (p *perTracker) UnmarshalJSON(b []byte) error {
-	var list []*int64
-	if json.Unmarshal(b, &list) == nil {
-		*p = perTracker{}
-		for i, v := range list {
-			if v != nil {
-				(*p)[strconv.Itoa(i)] = *v
-			}
-		}
-		return nil
-	}
-	var m map[string]int64
-	err := json.Unmarshal(b, &m)
-	*p = m
-	return err
-}
-
-// speculative is true, false, "map" or "reduce".
-type speculative struct{ maps, reduces bool }
-
-func (s *speculative) UnmarshalJSON(b []byte) error {
-	switch string(b) {
-	case "true", `"both"`:
-		*s = speculative{true, true}
-	case "false", "null":
-	case `"map"`:
-		s.maps = true
-	case `"reduce"`:
-		s.reduces = true
-	default:
-		return fmt.Errorf("speculative = %s: want true, false, \"map\" or \"reduce\"", b)
-	}
-	return nil
+// caseTable reads an object of a case.json: a small cluster and jobs with given times.
+// Their outcome under a real JobTracker or ResourceManager is recorded next to it. Times
+// are in milliseconds from its start. Keys that no reader asks for are left alone.
+type caseTable struct {
+	*table
+	tasks *int // of the case so far
 }
 
 // recorded reads a recorded case. The setting run selects one of its lists of
@@ -208,279 +34,365 @@ func (f *File) recorded() (*Scenario, error) {
 		}
 		run = int(n)
 	}
-	var r recorded
-	if err := json.Unmarshal(f.data, &r); err != nil {
-		return nil, jsonError(f.name, f.data, err)
-	}
-	r.Name = cmp.Or(r.Name, f.slug)
-	release, err := model.FindRelease(r.Hadoop)
-	onYARN, master, ask := err == nil && release.YARN != nil, "JobTracker", r.onSlots
-	if onYARN {
-		if !release.YARN.Recorded {
-			return nil, fmt.Errorf("%s: hadoop: %q: want %s, of which alone cases of YARN are recorded", f.name, r.Hadoop, usualYARN)
-		}
-		master, ask = "ResourceManager", r.inContainers
-	}
-	if err := r.check(f, run, onYARN); err != nil {
+	all, err := parseJSON(f.data, f.name)
+	if err != nil {
 		return nil, err
 	}
-	q, err := ask(run)
-	if err == nil {
-		if what := beyond(q); what != "" {
-			err = errors.New(what)
+	t := caseTable{all, new(int)}
+	if !t.gives("cluster", "trackers", "nodes") {
+		return nil, fmt.Errorf("%s: got JSON without cluster.trackers or cluster.nodes: want a scenario in TOML, or a recorded case (docs/scenarios.md)", f.name)
+	}
+	q := &model.WhatIf{Name: cmp.Or(t.str("name", ""), f.slug), Fidelity: model.Replay, Seed: 1, Until: t.milliseconds("limit_ms")}
+	about := t.str("about", "")
+	q.Cluster.Hadoop = t.oneOf("hadoop", "", releases()...)
+	release, err := model.FindRelease(q.Cluster.Hadoop)
+	if err != nil { // reported
+		return nil, t.err()
+	}
+	master := "JobTracker"
+	if t.yarn = release.YARN; t.yarn != nil {
+		master = "ResourceManager"
+		if !t.yarn.Recorded {
+			t.failf("hadoop", "%q: want %s, of which alone cases of YARN are recorded", release.Name, usualYARN)
 		}
+	}
+	t.readCluster(&q.Cluster, run)
+	if t.yarn != nil {
+		t.inContainers(q)
+	} else {
+		t.onSlots(q)
+	}
+	if err := t.err(); err != nil {
+		return nil, err
+	}
+	if t.yarn == nil {
+		err = servable(q)
+	}
+	if what := beyond(q); what != "" && err == nil {
+		err = errors.New(what)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
 	return &Scenario{
-		Name: slugOf(r.Name), Title: r.About, Source: "decisions of a real " + master + ", " + r.Hadoop, Attempts: "csv", Case: onYARN,
+		Name: slugOf(q.Name), Title: about, Source: "decisions of a real " + master + ", " + release.Name, Attempts: "csv", Case: t.yarn != nil,
 		Inputs: []Input{{f.name, f.data}},
 		Runs:   []Run{{Question: *q}},
 	}, nil
 }
 
-// question returns what is common to both masters: all but the scheduler and the jobs.
-func (r *recorded) question(run, nodes int) *model.WhatIf {
-	c := &r.Cluster
-	q := &model.WhatIf{
-		Name: r.Name, Fidelity: model.Replay, Seed: 1, Until: millis(r.Limit),
-		Cluster: model.Cluster{
-			Hadoop: r.Hadoop, FromStart: true, Grain: time.Millisecond,
-			Costs: model.Costs{
-				Launch: millis(r.Costs.Launch), Setup: millis(r.Costs.Setup), Cleanup: millis(r.Costs.Cleanup),
-				TaskCleanup: millis(r.Costs.TaskCleanup), Commit: millis(r.Costs.Commit),
-			},
-		},
+// object reads an object; one that is absent reads as empty.
+func (t caseTable) object(key string) caseTable {
+	v, given := t.ask(key)
+	values, isObject := v.(map[string]any)
+	if given && !isObject {
+		t.want(key, v, "an object")
 	}
-	for rack := range max(1, c.Racks) {
-		q.Cluster.Racks = append(q.Cluster.Racks, fmt.Sprintf("/rack%d", rack))
-	}
-	for i := range nodes {
-		n := model.Node{
-			Name: fmt.Sprintf("c%03d", i), Slowness: 1, MapSlots: int(c.MapSlots.of(i)), ReduceSlots: int(c.ReduceSlots.of(i)),
-			Resource: model.Resource{MemoryMiB: c.Memory.of(i), VCores: c.VCores.of(i)},
-			Dies:     millis(c.Dies[strconv.Itoa(i)]), FailAfter: millis(c.FailAfter[strconv.Itoa(i)]),
-		}
-		if i < len(c.RackOf) {
-			n.Rack = c.RackOf[i]
-		}
-		if i < len(c.Slowness) {
-			n.Slowness = c.Slowness[i]
-		}
-		q.Cluster.Nodes = append(q.Cluster.Nodes, n)
-		q.Cluster.Phases = append(q.Cluster.Phases, millis(r.Runs[run-1][i]))
-	}
-	return q
+	return caseTable{&table{report: t.report, path: join(t.path, key), values: values}, t.tasks}
 }
 
-// tasks returns the maps and reduces of a job.
-func (j *caseJob) tasks() (m workload.MapTasks, r workload.ReduceTasks) {
-	m = workload.MapTasks{
-		Count: j.Maps.Count, Time: durationsOf(j.Maps.Time), RackFactor: j.Maps.RackFactor, OffFactor: j.Maps.OffFactor,
-		Splits: make([]workload.Split, j.Maps.Count), Ends: failures(j.Maps.Fail),
+// objects reads a list of objects.
+func (t caseTable) objects(key string) (all []caseTable) {
+	for i, v := range t.list(key, "a list of objects") {
+		values, isObject := v.(map[string]any)
+		if !isObject {
+			t.want(index(key, i), v, "an object")
+		}
+		all = append(all, caseTable{&table{report: t.report, path: index(join(t.path, key), i), values: values}, t.tasks})
 	}
-	for i := range min(len(j.Maps.Hosts), m.Count) {
-		m.Splits[i].Hosts = j.Maps.Hosts[i]
-	}
-	return m, workload.ReduceTasks{
-		Count: j.Reduces.Count, Shuffle: durationsOf(j.Reduces.Shuffle), Sort: durationsOf(j.Reduces.Sort), Time: durationsOf(j.Reduces.Reduce),
-		Ends: failures(j.Reduces.Fail),
-	}
+	return all
 }
 
-// failures returns how attempts end: after a number of milliseconds by a failure, or,
-// for null, as they should.
-func failures(in map[string][]*int64) map[int][]workload.AttemptEnd {
-	if len(in) == 0 {
-		return nil
+func (t caseTable) list(key, expected string) []any {
+	return read(t.table, key, nil, Key{}, expected, as[[]any])
+}
+
+// wholes checks the numbers of a list, or a part of one.
+func (t caseTable) wholes(key string, list []any, least, most int) []int {
+	numbers := make([]int, len(list))
+	for i, v := range list {
+		n, ok := v.(int64)
+		if !ok || n < int64(least) || n > int64(most) {
+			t.want(index(key, i), v, fmt.Sprintf("a whole number from %d to %d", least, most))
+			continue
+		}
+		numbers[i] = int(n)
 	}
-	out := make(map[int][]workload.AttemptEnd, len(in))
-	for _, key := range slices.Sorted(maps.Keys(in)) {
-		task, _ := strconv.Atoi(key)
-		for _, ms := range in[key] {
-			var end workload.AttemptEnd
-			if ms != nil {
-				end = workload.AttemptEnd{State: workload.Failed, After: millis(*ms)}
+	return numbers
+}
+
+// each reads a number for each node: one for all, or a list.
+func (t caseTable) each(key string, nodes, most int) []int {
+	list, isList := t.values[key].([]any)
+	switch {
+	case !isList:
+		return slices.Repeat([]int{t.integer(key, 0, 0, most)}, nodes)
+	case len(list) != nodes:
+		t.failf(key, "%d numbers: want one number, or one for each of %d nodes", len(list), nodes)
+		return make([]int, nodes)
+	}
+	return t.wholes(key, list, 0, most)
+}
+
+// mostCaseTime is smaller than the limits of scenarios, because slowness and distance
+// multiply the times of a case.
+const mostCaseTime = 24_000 * int(time.Hour/time.Millisecond)
+
+func (t caseTable) milliseconds(key string) time.Duration {
+	return millis(t.integer(key, 0, 0, mostCaseTime))
+}
+
+func millis(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// times reads a time for each task: one for all, or a list, which may be longer.
+func (t caseTable) times(key string, tasks int) (d workload.Durations) {
+	list, isList := t.values[key].([]any)
+	switch {
+	case !isList:
+		d.All = t.milliseconds(key)
+		if t.yarn != nil && tasks > 0 && !t.has(key) {
+			t.lacks("%s: missing: want the time of %d tasks in ms", join(t.path, key), tasks)
+		}
+	case len(list) < tasks:
+		t.failf(key, "%d times: want one for each of %d tasks", len(list), tasks)
+	default:
+		for _, ms := range t.wholes(key, list[:tasks], 0, mostCaseTime) {
+			d.Each = append(d.Each, millis(ms))
+		}
+	}
+	return d
+}
+
+// byNode reads times of some nodes: an object with their numbers as keys, or a list in
+// which others are null.
+func (t caseTable) byNode(key string, nodes int) []time.Duration {
+	if list, isList := t.values[key].([]any); isList {
+		values := map[string]any{}
+		for i, v := range list {
+			if v != nil {
+				values[strconv.Itoa(i)] = v
 			}
-			out[task] = append(out[task], end)
 		}
+		t.values[key] = values
 	}
-	return out
+	times := make([]time.Duration, nodes)
+	in := t.object(key)
+	for _, name := range slices.Sorted(maps.Keys(in.values)) {
+		i, err := strconv.Atoi(name)
+		if err != nil || i < 0 || i >= nodes {
+			in.failf(name, "want the number of a node from 0 to %d", nodes-1)
+			continue
+		}
+		times[i] = in.milliseconds(name)
+	}
+	return times
 }
 
-// onSlots returns the question to a JobTracker.
-func (r *recorded) onSlots(run int) (*model.WhatIf, error) {
-	if _, err := model.FindRelease(r.Hadoop); err != nil {
-		return nil, err
+// readCluster reads the nodes with their first heartbeats in a run, and the fixed times.
+func (t caseTable) readCluster(to *model.Cluster, run int) {
+	in, number := t.object("cluster"), "trackers"
+	if t.yarn != nil {
+		number = "nodes"
 	}
-	q := r.question(run, r.Cluster.Trackers)
-	q.Cluster.Conf = confOf(r.Scheduler.Properties)
-	var err error
-	if q.Scheduler, err = r.policy(); err != nil {
-		return nil, err
-	}
-	for i := range r.Jobs {
-		job, err := r.job(i)
-		if err != nil {
-			return nil, fmt.Errorf("jobs[%d]: %w", i, err)
+	nodes := in.integer(number, 0, 1, mostNodes)
+	if nodes == 0 {
+		if !in.has(number) {
+			in.lacks("%s: missing: want the number of machines", join(in.path, number))
 		}
-		q.Jobs = append(q.Jobs, job)
+		return
 	}
-	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return int((a.Submit - b.Submit) / time.Millisecond) })
-	return q, servable(q)
+	to.FromStart, to.Grain = true, time.Millisecond
+	racks := max(1, in.integer("racks", 1, 0, nodes))
+	for rack := range racks {
+		to.Racks = append(to.Racks, fmt.Sprintf("/rack%d", rack))
+	}
+	maps, reduces := in.each("map_slots", nodes, mostSlots), in.each("reduce_slots", nodes, mostSlots)
+	memory, vcores := in.each("memory_mb", nodes, mostContainer), in.each("vcores", nodes, mostContainer)
+	dies, failAfter := in.byNode("dies_ms", nodes), in.byNode("fail_after_ms", nodes)
+	for i := range nodes {
+		to.Nodes = append(to.Nodes, model.Node{
+			Name: fmt.Sprintf("c%03d", i), Slowness: 1, MapSlots: maps[i], ReduceSlots: reduces[i],
+			Resource: model.Resource{MemoryMiB: int64(memory[i]), VCores: int64(vcores[i])},
+			Dies:     dies[i], FailAfter: failAfter[i],
+		})
+	}
+	perNode := fmt.Sprintf("a list of at most %d numbers, one for each node", nodes)
+	if list := in.list("rack_of", perNode); len(list) > nodes {
+		in.want("rack_of", list, perNode)
+	} else {
+		for i, rack := range in.wholes("rack_of", list, 0, racks-1) {
+			to.Nodes[i].Rack = rack
+		}
+	}
+	for i, v := range in.list("slowness", perNode) {
+		slowness, ok := asNumber(v)
+		if !ok || i >= nodes || slowness < leastSlowdown || slowness > mostSlowdown {
+			in.want(index("slowness", i), v, aNumber(leastSlowdown, mostSlowdown)+" for each node")
+			continue
+		}
+		to.Nodes[i].Slowness = slowness
+	}
+	if slots := slotsOf(to); t.yarn == nil && (slots == 0 || slots > allSlots) {
+		in.failf("map_slots", "%d slots on %d trackers: want 1 to %d slots in all", slots, nodes, allSlots)
+	}
+	for _, key := range []string{"memory_mb", "vcores"} {
+		if t.yarn != nil && !in.has(key) {
+			in.lacks("%s: missing: want one number, or one for each of %d nodes", join(in.path, key), nodes)
+		}
+	}
+	runs := t.list("runs", "a list of runs")
+	if run < 1 || run > len(runs) {
+		t.failf("runs", "run %d: want --set run=K with K from 1 to %d", run, len(runs))
+		return
+	}
+	at := index("runs", run-1)
+	beats, _ := runs[run-1].([]any)
+	if len(beats) != nodes {
+		t.failf(at, "%d heartbeat phases: want one for each of %d nodes", len(beats), nodes)
+	}
+	for _, ms := range t.wholes(at, beats, 0, mostCaseTime) {
+		to.Phases = append(to.Phases, millis(ms))
+	}
+	costs := t.object("costs")
+	to.Costs = model.Costs{
+		Launch: costs.milliseconds("launch_ms"), Setup: costs.milliseconds("setup_ms"), Cleanup: costs.milliseconds("cleanup_ms"),
+		TaskCleanup: costs.milliseconds("task_cleanup_ms"), Commit: costs.milliseconds("commit_ms"),
+	}
 }
 
-func confOf(properties map[string]any) workload.Conf {
-	var conf workload.Conf
-	for _, key := range slices.Sorted(maps.Keys(properties)) {
-		conf.Set(key, textOf(properties[key]))
+// count reads a number of tasks.
+func (t caseTable) count() int {
+	n := t.integer("count", 0, 0, mostTasks)
+	if *t.tasks += n; *t.tasks > mostTasks {
+		t.failf("count", "%d tasks so far: want at most %d in one question", *t.tasks, mostTasks)
+		return 0
+	}
+	return n
+}
+
+// hosts reads the hosts of the split of each task.
+func (t caseTable) hosts() (hosts [][]string) {
+	for i, v := range t.list("hosts", "a list of the hosts of each task") {
+		names, ok := asTexts(v)
+		if !ok {
+			t.want(index("hosts", i), v, "a list of hosts")
+		}
+		hosts = append(hosts, names)
+	}
+	return hosts
+}
+
+// readTasks reads the maps and reduces of a job.
+func (t caseTable) readTasks(j *workload.Job) {
+	in, m := t.object("maps"), &j.Maps
+	m.Count = in.count()
+	m.Time = in.times("ms", m.Count)
+	m.RackFactor, m.OffFactor = in.number("rack_factor", 0, 0, mostFactor), in.number("off_factor", 0, 0, mostFactor)
+	m.Ends = in.failures("fail", m.Count)
+	m.Splits = make([]workload.Split, m.Count)
+	hosts := in.hosts()
+	for i := range min(len(hosts), m.Count) {
+		m.Splits[i].Hosts = hosts[i]
+	}
+	in, r := t.object("reduces"), &j.Reduces
+	r.Count = in.count()
+	r.Shuffle, r.Sort, r.Time = in.times("shuffle_ms", r.Count), in.times("sort_ms", r.Count), in.times("reduce_ms", r.Count)
+	r.Ends = in.failures("fail", r.Count)
+}
+
+// properties reads Hadoop's settings.
+func (t caseTable) properties(key string) (conf workload.Conf) {
+	values := t.object(key).values
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		conf.Set(name, textOf(values[name]))
 	}
 	return conf
 }
 
-// policy converts the scheduler section. Pools and queues keep the element
-// names of Hadoop's files.
-func (r *recorded) policy() (model.Scheduler, error) {
-	s := model.Scheduler{Name: r.Scheduler.Type, Conf: confOf(r.Scheduler.Properties)}
-	if s.Name == "fair" {
-		s.Name = "fair2"
-		if r.Hadoop == "0.20.2" {
-			s.Name = "fair1"
-		}
+// onSlots reads the scheduler and the jobs of a JobTracker.
+func (t caseTable) onSlots(q *model.WhatIf) {
+	in := t.object("scheduler")
+	q.Cluster.Conf = in.properties("properties")
+	q.Scheduler = in.policy(&q.Cluster)
+	for _, job := range t.objects("jobs") {
+		q.Jobs = append(q.Jobs, job.ofJobTracker(&q.Cluster, strings.HasPrefix(q.Scheduler.Name, "fair")))
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Scheduler.Pools)) {
-		p, err := allocated(name, confOf(r.Scheduler.Pools[name]))
-		if err != nil {
-			return s, err
-		}
-		s.Pools = append(s.Pools, p)
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Scheduler.Users)) {
-		limit, err := confOf(r.Scheduler.Users[name]).Int("maxRunningJobs", -1)
-		if err != nil {
-			return s, fmt.Errorf("user %s: %w", name, err)
-		}
-		if limit >= 0 {
-			s.Users = append(s.Users, model.UserLimit{Name: name, MaxRunningJobs: limit})
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(r.Scheduler.Allocations)) {
-		s.Conf.Set(key, textOf(r.Scheduler.Allocations[key]))
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Scheduler.Queues)) {
-		s.Queues = append(s.Queues, model.Queue{Name: name, Conf: confOf(r.Scheduler.Queues[name])})
-	}
-	return s, nil
+	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 }
 
-// allocated reads one pool of an allocation file.
-func allocated(name string, conf workload.Conf) (model.Pool, error) {
-	p := model.Pool{Name: name}
-	var errs []error
-	integer := func(key string) *int {
-		if _, ok := conf.Lookup(key); !ok {
-			return nil
-		}
-		n, err := conf.Int(key, 0)
-		errs = append(errs, err)
-		return &n
+// policy reads the scheduler. Pools and queues keep the element names of Hadoop's files.
+func (t caseTable) policy(c *model.Cluster) model.Scheduler {
+	s := model.Scheduler{Name: t.str("type", ""), Conf: c.Conf}
+	if s.Name == "fair" {
+		s.Name = cmp.Or(fairOf(c.Hadoop), "fair2")
 	}
-	least := func(n *int) int {
-		if n == nil {
-			return 0
-		}
-		return *n
+	pools, users, queues := t.object("pools"), t.object("users"), t.object("queues")
+	for _, name := range slices.Sorted(maps.Keys(pools.values)) {
+		s.Pools = append(s.Pools, pools.object(name).pool(name))
 	}
-	var err error
-	p.Weight, err = conf.Float("weight", 1)
-	errs = append(errs, err)
-	p.MinMaps, p.MinReduces = least(integer("minMaps")), least(integer("minReduces"))
-	p.MaxMaps, p.MaxReduces = integer("maxMaps"), integer("maxReduces")
-	p.MaxRunningJobs = integer("maxRunningJobs")
-	p.Mode = conf.String("schedulingMode", "")
-	if seconds := integer("minSharePreemptionTimeout"); seconds != nil {
+	for _, name := range slices.Sorted(maps.Keys(users.values)) {
+		if limit := users.object(name).optional("maxRunningJobs"); limit != nil {
+			s.Users = append(s.Users, model.UserLimit{Name: name, MaxRunningJobs: *limit})
+		}
+	}
+	s.Conf = s.Conf.Over(t.properties("allocations"))
+	for _, name := range slices.Sorted(maps.Keys(queues.values)) {
+		s.Queues = append(s.Queues, model.Queue{Name: name, Conf: queues.properties(name)})
+	}
+	return s
+}
+
+func (t caseTable) pool(name string) model.Pool {
+	p := model.Pool{
+		Name: name, Weight: t.number("weight", 1, 0, math.Inf(1)), Mode: t.str("schedulingMode", ""),
+		MinMaps: t.integer("minMaps", 0, 0, unlimited), MinReduces: t.integer("minReduces", 0, 0, unlimited),
+		MaxMaps: t.optional("maxMaps"), MaxReduces: t.optional("maxReduces"), MaxRunningJobs: t.optional("maxRunningJobs"),
+	}
+	if seconds := t.optional("minSharePreemptionTimeout"); seconds != nil {
 		d := time.Duration(*seconds) * time.Second
 		p.MinShareTimeout = &d
 	}
-	for _, err := range errs {
-		if err != nil {
-			return p, fmt.Errorf("pool %s: %w", name, err)
-		}
-	}
-	return p, nil
+	return p
 }
 
-func (r *recorded) job(i int) (workload.Job, error) {
-	in := &r.Jobs[i]
-	conf := confOf(r.Scheduler.Properties).Over(confOf(in.Properties))
-	conf = conf.Over(workload.Conf{})
-	set := func(key, value string) {
-		var top workload.Conf
-		top.Set(key, value)
-		conf = conf.Over(top)
+// ofJobTracker reads a job of a JobTracker.
+func (t caseTable) ofJobTracker(c *model.Cluster, inPools bool) workload.Job {
+	j := t.job()
+	j.User = cmp.Or(j.User, "root")
+	if j.Pool = t.str("pool", ""); j.Pool == "" && inPools {
+		j.Pool = "default"
 	}
-	set("mapred.map.tasks.speculative.execution", strconv.FormatBool(in.Speculative.maps))
-	set("mapred.reduce.tasks.speculative.execution", strconv.FormatBool(in.Speculative.reduces))
-	if in.Slowstart != nil {
-		set("mapred.reduce.slowstart.completed.maps", strconv.FormatFloat(*in.Slowstart, 'g', -1, 64))
+	j.Priority, _ = workload.ParsePriority(t.oneOf("priority", "NORMAL", "VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"))
+	j.Conf = c.Conf.Over(t.properties("properties"))
+	ofMaps, ofReduces := t.speculative()
+	j.Conf = with(j.Conf, "mapred.map.tasks.speculative.execution", strconv.FormatBool(ofMaps))
+	j.Conf = with(j.Conf, "mapred.reduce.tasks.speculative.execution", strconv.FormatBool(ofReduces))
+	if t.has("slowstart") {
+		j.Conf = with(j.Conf, "mapred.reduce.slowstart.completed.maps", textOf(t.number("slowstart", 0, 0, 1)))
 	}
-	if in.User == "" {
-		in.User = "root"
-	}
-	if in.Pool == "" && r.Scheduler.Type == "fair" {
-		in.Pool = "default"
-	}
-	job := workload.Job{
-		ID: in.Name, Name: in.Name, User: in.User, Pool: in.Pool, Queue: in.Queue,
-		Submit: millis(in.Submit), Conf: conf,
-	}
-	if in.Priority != nil && in.Priority != "" {
-		p, ok := workload.ParsePriority(textOf(in.Priority))
-		if !ok {
-			return job, fmt.Errorf("priority = %q: want VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW", textOf(in.Priority))
-		}
-		job.Priority = p
-	}
-	job.Maps, job.Reduces = in.tasks()
-	return job, nil
+	t.readTasks(&j)
+	return j
 }
 
-// jsonError adds the line to a decoding error.
-func jsonError(file string, data []byte, err error) error {
-	offset := int64(-1)
-	switch e := err.(type) {
-	case *json.SyntaxError:
-		offset = e.Offset
-	case *json.UnmarshalTypeError:
-		offset = e.Offset
-		err = fmt.Errorf("%s: want %s, not %s", e.Field, jsonKind(e.Type), e.Value)
+// speculative reads true, false, "map", "reduce" or "both": of which tasks speculative
+// attempts start.
+func (t caseTable) speculative() (ofMaps, ofReduces bool) {
+	switch v, _ := t.ask("speculative"); v {
+	case true, "both":
+		return true, true
+	case false, nil:
+	case "map":
+		return true, false
+	case "reduce":
+		return false, true
+	default:
+		t.want("speculative", v, `true, false, "map", "reduce" or "both"`)
 	}
-	if offset < 0 {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	line := 1
-	for _, b := range data[:min(int(offset), len(data))] {
-		if b == '\n' {
-			line++
-		}
-	}
-	return fmt.Errorf("%s:%d: %w", file, line, err)
+	return false, false
 }
 
-// jsonKind names what a value of JSON must be to be read into a type.
-func jsonKind(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	case reflect.Slice, reflect.Array:
-		return "a list"
-	case reflect.String:
-		return "a text"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Float64:
-		return "a number"
-	}
-	return "a whole number"
+// job reads what jobs of both masters have.
+func (t caseTable) job() workload.Job {
+	name := t.str("name", "")
+	return workload.Job{ID: name, Name: name, User: t.str("user", ""), Queue: t.str("queue", ""), Submit: t.milliseconds("submit_ms")}
 }

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -10,37 +11,32 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// inContainers returns the question to a ResourceManager.
-func (r *recorded) inContainers(run int) (*model.WhatIf, error) {
-	q := r.question(run, r.Cluster.Nodes)
+// inContainers reads the scheduler, the jobs and the scripted applications of a
+// ResourceManager.
+func (t caseTable) inContainers(q *model.WhatIf) {
+	costs, in := t.object("costs"), t.object("scheduler")
 	q.YARN = &model.YARN{
-		Policy: r.Scheduler.Type, Properties: make(map[string]string), Flat: true,
+		Policy: in.str("type", ""), Properties: settingsOf(in.object("properties").values), Flat: true,
 		Costs: model.YARNCosts{
-			AMLaunch: millis(r.Costs.AMLaunch), AMExit: millis(r.Costs.AMExit), Exit: millis(r.Costs.Exit),
-			Kill: millis(r.Costs.Kill), JobCommit: millis(r.Costs.JobCommit), TaskAbort: millis(r.Costs.TaskAbort),
+			AMLaunch: costs.milliseconds("am_launch_ms"), AMExit: costs.milliseconds("am_exit_ms"), Exit: costs.milliseconds("exit_ms"),
+			Kill: costs.milliseconds("kill_ms"), JobCommit: costs.milliseconds("job_commit_ms"), TaskAbort: costs.milliseconds("task_abort_ms"),
 		},
 	}
-	r.scheduler(q.YARN)
-	for i := range r.Jobs {
-		q.Jobs = append(q.Jobs, r.Jobs[i].job())
+	if q.YARN.Policy == "fair" {
+		fair := in.object("fair").values
+		q.YARN.Allocations = &model.Allocations{Settings: settingsOf(fair), Queues: queuesOf(fair["queues"])}
+	} else {
+		q.YARN.Properties[capacityKey+"root.queues"], q.YARN.Properties[capacityKey+"root.default.capacity"] = "default", "100"
+		capacity := in.object("capacity").values
+		for _, k := range slices.Sorted(maps.Keys(capacity)) {
+			q.YARN.Properties[capacityKey+k] = textOf(capacity[k])
+		}
 	}
-	for i := range r.Apps {
-		q.Jobs = append(q.Jobs, r.Apps[i].application())
+	for _, job := range t.objects("jobs") {
+		q.Jobs = append(q.Jobs, job.ofMapReduce())
 	}
-	return q, nil
-}
-
-// scheduler reads the properties and the queues.
-func (r *recorded) scheduler(y *model.YARN) {
-	maps.Copy(y.Properties, settingsOf(r.Scheduler.Properties))
-	if y.Policy == "fair" {
-		y.Allocations = &model.Allocations{Settings: settingsOf(r.Scheduler.Fair), Queues: queuesOf(r.Scheduler.Fair["queues"])}
-		return
-	}
-	const prefix = "yarn.scheduler.capacity."
-	y.Properties[prefix+"root.queues"], y.Properties[prefix+"root.default.capacity"] = "default", "100"
-	for _, k := range slices.Sorted(maps.Keys(r.Scheduler.Capacity)) {
-		y.Properties[prefix+k] = textOf(r.Scheduler.Capacity[k])
+	for _, app := range t.objects("apps") {
+		q.Jobs = append(q.Jobs, app.scripted())
 	}
 }
 
@@ -65,54 +61,67 @@ func queuesOf(v any) []model.AllocationQueue {
 	return list
 }
 
-// conf holds the settings of a job, and the sizes of its containers under Hadoop's names.
-func (w *caseJob) conf() workload.Conf {
-	var conf workload.Conf
-	conf.Set("mapreduce.map.speculative", "false")
-	conf.Set("mapreduce.reduce.speculative", "false")
-	conf.Set("yarn.app.mapreduce.am.job.recovery.enable", "false") // the recorded cluster keeps no history files
-	for _, key := range slices.Sorted(maps.Keys(w.Properties)) {
-		conf.Set(key, textOf(w.Properties[key]))
-	}
+// container reads the size of a container.
+func (t caseTable) container() model.Resource {
+	return model.Resource{MemoryMiB: int64(t.integer("memory_mb", 0, 0, mostContainer)), VCores: int64(t.integer("vcores", 0, 0, mostContainer))}
+}
+
+// onYARN reads what a job and a scripted application have, and their settings, with the
+// sizes of containers under Hadoop's names.
+func (t caseTable) onYARN() workload.Job {
+	j := t.job()
+	j.Conf.Set("mapreduce.map.speculative", "false")
+	j.Conf.Set("mapreduce.reduce.speculative", "false")
+	j.Conf.Set("yarn.app.mapreduce.am.job.recovery.enable", "false") // the recorded cluster keeps no history files
+	j.Conf = j.Conf.Over(t.properties("properties"))
 	whole := func(key string, n int64) {
 		if n > 0 {
-			conf.Set(key, strconv.FormatInt(n, 10))
+			j.Conf.Set(key, strconv.FormatInt(n, 10))
 		}
 	}
-	whole("yarn.app.mapreduce.am.resource.mb", w.AM.Memory)
-	whole("yarn.app.mapreduce.am.resource.cpu-vcores", w.AM.VCores)
-	whole("mapreduce.map.memory.mb", w.Maps.Memory)
-	whole("mapreduce.map.cpu.vcores", w.Maps.VCores)
-	whole("mapreduce.reduce.memory.mb", w.Reduces.Memory)
-	whole("mapreduce.reduce.cpu.vcores", w.Reduces.VCores)
-	priority, _ := w.Priority.(float64)
-	whole("mapreduce.job.priority", int64(priority))
-	whole("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", w.Heartbeat)
-	return conf
+	for _, of := range []struct{ object, memory, vcores string }{
+		{"am", "yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores"},
+		{"maps", "mapreduce.map.memory.mb", "mapreduce.map.cpu.vcores"},
+		{"reduces", "mapreduce.reduce.memory.mb", "mapreduce.reduce.cpu.vcores"},
+	} {
+		size := t.object(of.object).container()
+		whole(of.memory, size.MemoryMiB)
+		whole(of.vcores, size.VCores)
+	}
+	whole("mapreduce.job.priority", int64(t.integer("priority", 0, -math.MaxInt32, math.MaxInt32)))
+	whole("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", t.milliseconds("heartbeat_ms").Milliseconds())
+	return j
 }
 
-func (w *caseJob) common() workload.Job {
-	return workload.Job{ID: w.Name, Name: w.Name, User: w.User, Queue: w.Queue, Submit: millis(w.Submit), Conf: w.conf()}
-}
-
-func (w *caseJob) job() workload.Job {
+// ofMapReduce reads a MapReduce job.
+func (t caseTable) ofMapReduce() workload.Job {
 	const usualSplit = 128 << 20
-	job := w.common()
-	job.Maps, job.Reduces = w.tasks()
-	job.Maps.Retry, job.Maps.InputBytes = durationsOf(w.Maps.Retry), cmp.Or(w.Maps.Bytes, usualSplit)*int64(w.Maps.Count)
-	return job
+	j := t.onYARN()
+	t.readTasks(&j)
+	maps := t.object("maps")
+	if maps.has("retry_ms") {
+		j.Maps.Retry = maps.times("retry_ms", j.Maps.Count)
+	}
+	j.Maps.InputBytes = int64(cmp.Or(maps.integer("bytes", 0, 0, mostInput/max(1, j.Maps.Count)), usualSplit)) * int64(j.Maps.Count)
+	return j
 }
 
-func (w *caseJob) application() workload.Job {
-	job := w.common()
-	for i := range w.Tasks {
-		t := &w.Tasks[i]
-		g := workload.ContainerGroup{Priority: t.Priority, MemoryMiB: t.Memory, VCores: t.VCores, Hosts: t.Hosts}
-		d := durationsOf(t.Time)
-		for n := range t.Count {
-			g.Times = append(g.Times, d.At(n, workload.Stream{}))
+// scripted reads an application with given containers.
+func (t caseTable) scripted() workload.Job {
+	j := t.onYARN()
+	for _, in := range t.objects("tasks") {
+		count, size := in.count(), in.container()
+		g := workload.ContainerGroup{
+			Priority: in.integer("priority", 0, -math.MaxInt32, math.MaxInt32), MemoryMiB: size.MemoryMiB, VCores: size.VCores, Hosts: in.hosts(),
 		}
-		job.Containers = append(job.Containers, g)
+		times := in.times("ms", count)
+		if in.has("hosts") && len(g.Hosts) != count {
+			in.failf("hosts", "%d lists: want one for each of %d tasks", len(g.Hosts), count)
+		}
+		for i := range count {
+			g.Times = append(g.Times, times.At(i, workload.Stream{}))
+		}
+		j.Containers = append(j.Containers, g)
 	}
-	return job
+	return j
 }
