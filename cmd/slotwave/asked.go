@@ -69,13 +69,17 @@ func (k *asked) options() study.Options {
 	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, Over: k.over, ForkAt: k.forkAt, Fidelity: k.fidelity, Reading: k.reading, Containers: k.containers}
 }
 
+func notOfScenario(known []string) error {
+	return fmt.Errorf("--know: got %s: want a history before it: a scenario states its machines", known[0])
+}
+
 // open opens a scenario and prints its warnings.
 func (a *app) open(name string, k *asked) (*study.Study, error) {
 	if k.replications < 1 {
 		return nil, fmt.Errorf("--replications: got %d: want 1 or more", k.replications)
 	}
 	if len(k.known) > 0 && !isHistory(name) {
-		return nil, fmt.Errorf("--know: got %s: want a history before it: a scenario states its machines", k.known[0])
+		return nil, notOfScenario(k.known)
 	}
 	s, err := study.Open(name, k.options())
 	if needs := (*study.NeedsMachine)(nil); k.verb != nil && isHistory(name) && (len(k.known) > 0 || errors.As(err, &needs)) {

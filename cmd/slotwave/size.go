@@ -110,13 +110,21 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 	if err := k.given(c); err != nil {
 		return err
 	}
+	if len(known) > 0 && !isHistory(k.Scenario) {
+		return notOfScenario(known)
+	}
 	s, err := size.Open(name, k.Options)
-	if needs := (*study.NeedsMachine)(nil); errors.As(err, &needs) && isHistory(needs.History) {
-		if k.Scenario, err = a.machineOf(c, needs.History, cmp.Or(k.out, "out/size"), &calibrating{known: known, reading: scenarios.Reading{Jobs: k.Jobs}, output: output{quiet: k.quiet || k.json, force: k.force}}); err != nil {
-			err = fmt.Errorf("%w\n%w", needs, err)
-		} else {
-			s, err = size.Open(name, k.Options)
+	needs := (*study.NeedsMachine)(nil)
+	if errors.As(err, &needs) {
+		k.Scenario = needs.History
+	}
+	if needs != nil && isHistory(needs.History) || err == nil && len(known) > 0 {
+		machine, failed := a.machineOf(c, k.Scenario, cmp.Or(k.out, "out/size"), &calibrating{known: known, reading: scenarios.Reading{Jobs: k.Jobs}, output: output{quiet: k.quiet || k.json, force: k.force}})
+		if failed != nil {
+			return errors.Join(err, failed)
 		}
+		k.Scenario = machine
+		s, err = size.Open(name, k.Options)
 	}
 	if err != nil {
 		return err

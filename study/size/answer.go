@@ -314,7 +314,7 @@ func (z *Sizing) notes(l *Line, s *Size) []string {
 	if less := l.find(s.Nodes-1, false); less != nil {
 		for g := range z.Goals {
 			if _, _, met := z.goal(less, g); met < z.Confidence {
-				notes = append(notes, fmt.Sprintf("%s break a goal: %s: met in %s of the runs", l.name(less), text.Escape(z.Goals[g].String()), text.Percent(text.Share(met))))
+				notes = append(notes, fmt.Sprintf("with %s a goal is missed: %s: met in %s of the runs", l.name(less), text.Escape(z.Goals[g].String()), text.Percent(text.Share(met))))
 			}
 		}
 	}
