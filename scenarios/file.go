@@ -179,9 +179,9 @@ func (t *table) fix(set map[string]any) {
 		return
 	}
 	fixed := keyPaths(set, nil)
-	for _, path := range fixed {
-		if path[0] == "conf" {
-			fixed = append(fixed, append([]string{"scheduler"}, path[1:]...))
+	for _, path := range fixed { // a property of the scheduler may stand in either
+		if other := map[string]string{"conf": "scheduler", "scheduler": "conf"}[path[0]]; other != "" {
+			fixed = append(fixed, append([]string{other}, path[1:]...))
 		}
 	}
 	left := maps.Clone(vary)
@@ -431,7 +431,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	}
 	run.Recorded, run.Changed, run.Stated, run.Rescaled, run.Still = load.records, load.changed, load.stated, load.replay.Rescaled, load.still
 	run.AlsoFits = load.alsoFits
-	if t.yarn != nil && !load.onYARN && load.recorded() {
+	if t.yarn != nil && !load.onYARN && load.recorded() && !slices.ContainsFunc(run.Changed, func(s string) bool { return strings.HasPrefix(s, "cluster.hadoop=") }) {
 		run.Changed = append(run.Changed, "cluster.hadoop")
 	}
 	q.Programs = m.programs

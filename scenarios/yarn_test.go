@@ -212,6 +212,18 @@ duration = "1m"
 	}
 }
 
+// A setting of a property replaces its variation, whether either stands in [conf] or in
+// [scheduler].
+func TestSettingReplacesVariation(t *testing.T) {
+	const key = `"yarn.scheduler.capacity.maximum-am-resource-percent"`
+	for _, c := range [][2]string{{"conf", "scheduler"}, {"scheduler", "conf"}, {"conf", "conf"}} {
+		s, told := scenarioOnYARN(t, twoNodes+jobOfAnn+"[vary]\n'"+c[0]+"."+key+"' = [0.1, 0.3]\n", map[string]string{}, c[1]+"."+key+"=0.2")
+		if told != "" || len(s.Runs) != 1 || s.Runs[0].Question.YARN.Properties[strings.Trim(key, `"`)] != "0.2" {
+			t.Errorf("%s over %s: %d runs, %s", c[1], c[0], len(s.Runs), told)
+		}
+	}
+}
+
 // The heap of a task gives its container's memory from 3.0 on, if nothing else does.
 func TestYARNSizeOfHeap(t *testing.T) {
 	for _, c := range []struct {
