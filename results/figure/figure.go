@@ -29,7 +29,7 @@ const (
 	ColumnWidth = 360 // of a figure whose texts are 7 points high in a column of 85 mm
 	Margin      = 16
 	titleSize   = 15
-	TextSize    = 11
+	textSize    = 11
 	panelGap    = 14
 	swatchWidth = 16
 	PNGDPI      = 144
@@ -83,7 +83,7 @@ type LegendEntry struct {
 	Sample func(draw.Canvas) // drawn into the canvas' rectangle
 }
 
-func NewStyle(size font.Length, c color.Color, bold bool) text.Style {
+func newStyle(size font.Length, c color.Color, bold bool) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 	if bold {
 		f.Weight = xfont.WeightBold
@@ -100,9 +100,9 @@ func NewPanel(height vg.Length, caption string) *Panel {
 		a.LineStyle.Color, a.LineStyle.Width = ColourAxis, 0.6
 		a.Tick.LineStyle = a.LineStyle
 		a.Tick.Length = 4
-		a.Tick.Label.Font = NewStyle(TextSize-1, nil, false).Font
+		a.Tick.Label.Font = newStyle(textSize-1, nil, false).Font
 		a.Tick.Label.Color = ColourText
-		a.Label.TextStyle.Font = NewStyle(TextSize, nil, false).Font
+		a.Label.TextStyle.Font = newStyle(textSize, nil, false).Font
 		a.Label.TextStyle.Color = ColourText
 		a.Label.Padding = 4
 	}
@@ -134,11 +134,11 @@ func (f *Figure) SetX(end float64, label string, ticks []plot.Tick) {
 }
 
 var (
-	titleStyle    = NewStyle(titleSize, ColourText, true)
-	SubtitleStyle = NewStyle(TextSize, ColourFaint, false)
-	headingStyle  = NewStyle(TextSize+1, ColourText, true)
-	captionStyle  = NewStyle(TextSize-0.5, ColourFaint, false)
-	legendStyle   = NewStyle(TextSize-0.5, ColourText, false)
+	titleStyle    = newStyle(titleSize, ColourText, true)
+	SubtitleStyle = newStyle(textSize, colourFaint, false)
+	headingStyle  = newStyle(textSize+1, ColourText, true)
+	captionStyle  = newStyle(textSize-0.5, colourFaint, false)
+	legendStyle   = newStyle(textSize-0.5, ColourText, false)
 )
 
 func (f *Figure) Width() vg.Length {

@@ -25,7 +25,7 @@ type TornadoPlotter struct {
 // Plot implements plot.Plotter.
 func (t *TornadoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	style := NewStyle(TextSize-1, ColourText, false)
+	style := newStyle(textSize-1, ColourText, false)
 	style.YAlign = draw.YCenter
 	for i, b := range t.bars {
 		bar := vg.Rectangle{Min: vg.Point{X: x(b.Low), Y: y(float64(i) + 0.78)}, Max: vg.Point{X: x(b.High), Y: y(float64(i) + 0.22)}}
@@ -88,7 +88,7 @@ type ValueBars struct {
 // Plot implements plot.Plotter.
 func (b *ValueBars) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	style := NewStyle(TextSize-1, ColourText, false)
+	style := newStyle(textSize-1, ColourText, false)
 	style.YAlign = draw.YCenter
 	most := max(slices.Max(b.Values), math.SmallestNonzeroFloat64)
 	for i, v := range b.Values {

@@ -21,10 +21,8 @@ import (
 // These limit what is legible in the pictures of a study.
 const (
 	mostLines  = 8
-	mostLevels = 60   // of a factor of a heat map
 	mostInLine = 2000 // points of all lines
-	mostPareto = 5000
-	mostBarred = 20 // error bars of a line; more are a band
+	mostBarred = 20   // error bars of a line; more are a band
 
 	NarrowHeight = 210 // of the data in a column of a paper
 )
@@ -48,47 +46,42 @@ type axis struct {
 	ascends  bool // numbers from low to high
 }
 
-// WriteStudy writes the tables, and draws the study by what varies: a line with a
-// band over a number, means of names, a heat map of two numbers, a tornado of more
-// factors, and the Pareto frontier of two metrics.
+// WriteStudy writes the tables, and draws the first metric by what varies: lines with
+// bands over a number, means of names, or a tornado of more factors.
 func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 	if err := p.Write(d); err != nil || p.Single() {
 		return err
 	}
 	s := &plotted{Points: p, title: title, axes: p.axes()}
-	asked := p.Metrics.shown()
-	var names []string
-	var figures []*figure.Figure
-	add := func(name string, f *figure.Figure) {
-		if f != nil {
-			names, figures = append(names, name), append(figures, f)
-		}
-	}
+	name, f := "", (*figure.Figure)(nil)
 	if len(s.axes) > 0 {
-		s.choose(asked[0])
-		numbers := 0
-		for _, a := range s.axes {
-			if a.isNumber {
-				numbers++
-			}
-		}
-		switch {
-		case len(s.axes) == 2 && numbers == 2 && s.full() && s.axes[0].Count > 2 && s.axes[1].Count > 2:
-			add("heat-map", s.heatMap())
-		case len(s.axes) <= 2 && numbers > 0 && s.full():
-			add("line", s.lines())
-		case len(s.axes) == 1 && s.full():
-			add("means", s.means())
-		case len(s.axes) > 1:
-			add("tornado", s.tornado())
-		}
-		add("pareto", s.pareto(asked))
+		s.choose(p.Metrics.shown()[0])
+		name, f = s.picture()
 	}
 	w := resultdir.Writer{Dir: d}
 	drawn := figure.Pictures{Labels: p.Labels}
-	drawn.Draw(names, figures)
+	if f != nil {
+		drawn.Draw([]string{name}, []*figure.Figure{f})
+	}
 	drawn.Write(&w)
 	return w.Err
+}
+
+// picture draws the metric; nil: more varies than is legible.
+func (s *plotted) picture() (name string, f *figure.Figure) {
+	numbers := slices.ContainsFunc(s.axes, func(a axis) bool { return a.isNumber })
+	if len(s.axes) <= 2 && numbers && s.full() {
+		if f := s.lines(); f != nil {
+			return "line", f
+		}
+	}
+	switch {
+	case len(s.axes) > 1:
+		return "tornado", s.tornado()
+	case !numbers && s.full():
+		return "means", s.means()
+	}
+	return "", nil
 }
 
 // axes returns the factors that vary. A factor that advances with an earlier one is
@@ -350,81 +343,6 @@ func axisTitle(key string) string {
 	return title
 }
 
-// heatColours run from low to high values, evenly in lightness.
-var heatColours = [...]figure.Tint{
-	figure.Tinted(0xfff3d6, 0xfff3d6), figure.Tinted(0xfbd9a0, 0xfbd9a0), figure.Tinted(0xf2b46e, 0xf2b46e), figure.Tinted(0xe28a4f, 0xe28a4f),
-	figure.Tinted(0xc8603f, 0xc8603f), figure.Tinted(0xa23a3b, 0xa23a3b), figure.Tinted(0x742238, 0x742238), figure.Tinted(0x451631, 0x451631),
-}
-
-// heatMap draws the mean over two numbers.
-func (s *plotted) heatMap() *figure.Figure {
-	x, y := s.axes[1], s.axes[0]
-	if x.Count > mostLevels || y.Count > mostLevels {
-		return nil
-	}
-	h := &heatPlotter{low: math.Inf(1), high: math.Inf(-1)}
-	for i := range s.List.Len() {
-		if _, mean, _ := s.interval(i); !math.IsNaN(mean) {
-			h.low, h.high = min(h.low, mean), max(h.high, mean)
-			point := s.List.Point(i)
-			h.cells = append(h.cells, heatCell{x.of(&point), y.of(&point), mean})
-		}
-	}
-	f := &figure.Figure{Title: s.title, Subtitle: "colour: mean " + s.label, Narrow: true}
-	for k, c := range heatColours {
-		from := h.low + float64(k)*(h.high-h.low)/float64(len(heatColours))
-		f.Legend = append(f.Legend, figure.LegendEntry{Label: "from " + rounded(from, 3), Sample: figure.Filled(c)})
-	}
-	p := figure.NewPanel(max(120, min(420, vg.Length(26*y.Count))), axisTitle(y.Key))
-	named := func(a axis, most int) (marks []plot.Tick) {
-		every := (a.Count + most - 1) / most
-		for k, level := range a.values() {
-			if k%every == 0 {
-				marks = append(marks, plot.Tick{Value: float64(k) + 0.5, Label: text.Shorten(text.Escape(level), 12)})
-			}
-		}
-		return marks
-	}
-	p.Y.Min, p.Y.Max = 0, float64(y.Count)
-	p.Y.Tick.Marker = plot.ConstantTicks(named(y, 20))
-	p.Add(h)
-	f.Panels = []*figure.Panel{p}
-	f.SetX(float64(x.Count), axisTitle(x.Key), named(x, 7))
-	return f
-}
-
-type heatPlotter struct {
-	cells     []heatCell
-	low, high float64
-}
-
-// heatCell is the mean of a point.
-type heatCell struct {
-	x, y int
-	mean float64
-}
-
-// Plot implements plot.Plotter.
-func (h *heatPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	for _, one := range h.cells {
-		k := int(float64(len(heatColours)) * (one.mean - h.low) / (h.high - h.low))
-		k = min(max(k, 0), len(heatColours)-1)
-		at := vg.Point{X: x(float64(one.x)), Y: y(float64(one.y))}
-		cell := vg.Rectangle{Min: at, Max: vg.Point{X: x(float64(one.x + 1)), Y: y(float64(one.y + 1))}}
-		c.SetColor(heatColours[k])
-		c.Fill(cell.Path())
-		if len(h.cells) <= 48 {
-			style := figure.NewStyle(figure.TextSize-2, figure.Tinted(0x222222, 0x222222), false)
-			if k >= len(heatColours)/2 {
-				style.Color = figure.Tinted(0xffffff, 0xffffff)
-			}
-			style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
-			c.FillText(style, vg.Point{X: (cell.Min.X + cell.Max.X) / 2, Y: (cell.Min.Y + cell.Max.Y) / 2}, rounded(one.mean, 3))
-		}
-	}
-}
-
 // tornado draws, for each factor, how far the mean moves with its levels. The
 // levels of a number with many are divided into thirds.
 func (s *plotted) tornado() *figure.Figure {
@@ -511,99 +429,4 @@ func (a *axis) sorted() (rank, level func(int) int) {
 		ranks[level] = k
 	}
 	return func(level int) int { return ranks[level] }, func(rank int) int { return order[rank] }
-}
-
-// pareto draws the first two metrics that the study asks for, if each has a better
-// direction, with the points that no other point beats in both.
-func (s *plotted) pareto(asked []int) *figure.Figure {
-	metrics := s.Metrics.list()
-	if len(s.Metrics.Asked) < 2 || metrics[asked[0]].better == 0 || metrics[asked[1]].better == 0 || s.List.Len() < 3 || s.List.Len() > mostPareto {
-		return nil
-	}
-	d := &paretoPlotter{}
-	var labels [2]string
-	for k := range labels {
-		s.choose(asked[k])
-		labels[k] = s.label
-		for i := range s.List.Len() {
-			_, mean, _ := s.interval(i)
-			if k == 0 {
-				d.points = append(d.points, paretoPoint{name: s.Points.label(i)})
-			}
-			d.points[i].at[k] = mean
-			d.points[i].worse[k] = -float64(metrics[asked[k]].better) * mean
-		}
-	}
-	d.points = slices.DeleteFunc(d.points, func(p paretoPoint) bool { return math.IsNaN(p.at[0]) || math.IsNaN(p.at[1]) })
-	if len(d.points) == 0 {
-		return nil
-	}
-	slices.SortFunc(d.points, func(a, b paretoPoint) int {
-		return cmp.Or(cmp.Compare(a.worse[0], b.worse[0]), cmp.Compare(a.worse[1], b.worse[1]))
-	})
-	least, top := math.Inf(1), [2]float64{}
-	for i := range d.points {
-		p := &d.points[i]
-		p.front = p.worse[1] < least
-		least = min(least, p.worse[1])
-		top[0], top[1] = max(top[0], p.at[0]), max(top[1], p.at[1])
-	}
-	mark := figure.LineStyle(1)
-	f := &figure.Figure{Title: s.title, Subtitle: "points: means; line: the points that no other point beats in both", Narrow: true}
-	f.Legend = []figure.LegendEntry{{Label: "not beaten", Sample: func(to draw.Canvas) { to.DrawGlyph(mark, to.Center()) }}, {Label: "beaten", Sample: func(to draw.Canvas) { to.DrawGlyph(beatenStyle, to.Center()) }}}
-	p := figure.NewPanel(NarrowHeight, labels[1])
-	p.Y.Min, p.Y.Max = 0, top[1]*1.06
-	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(p.Y.Max, 8, nil))
-	p.Add(d)
-	f.Panels = []*figure.Panel{p}
-	f.SetX(top[0]*1.12, labels[0], figure.Ticks(top[0]*1.12, 7, nil))
-	return f
-}
-
-var beatenStyle = draw.GlyphStyle{Color: figure.ColourFaint, Radius: 2.4, Shape: draw.RingGlyph{}}
-
-type paretoPoint struct {
-	name  string
-	at    [2]float64
-	worse [2]float64 // larger is worse
-	front bool
-}
-
-type paretoPlotter struct{ points []paretoPoint }
-
-// Plot implements plot.Plotter.
-func (d *paretoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	style := figure.NewStyle(figure.TextSize-1.5, figure.ColourText, false)
-	style.YAlign = draw.YBottom
-	var front []vg.Point
-	for _, one := range d.points {
-		at := vg.Point{X: x(one.at[0]), Y: y(one.at[1])}
-		if one.front {
-			front = append(front, at)
-		} else {
-			c.DrawGlyph(beatenStyle, at)
-		}
-	}
-	c.StrokeLines(draw.LineStyle{Color: figure.LineStyle(1).Color, Width: 1.2}, front)
-	for i, at := range front {
-		c.DrawGlyph(figure.LineStyle(1), at)
-		if len(front) <= 12 {
-			k := 0
-			for n, one := range d.points {
-				if one.front {
-					if k == i {
-						text, from := text.Shorten(d.points[n].name, 32), at.Add(vg.Point{X: 5, Y: 3})
-						if from.X+style.Width(text) > c.Max.X { // it would be cut
-							from.X = max(c.Min.X, at.X-5-style.Width(text))
-						}
-						c.SetColor(figure.ColourGround)
-						c.Fill(vg.Rectangle{Min: from, Max: from.Add(vg.Point{X: style.Width(text), Y: style.Height(text)})}.Path())
-						c.FillText(style, from, text)
-					}
-					k++
-				}
-			}
-		}
-	}
 }
