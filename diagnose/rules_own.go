@@ -224,7 +224,7 @@ type slowNode struct {
 
 // slowLimits are pairs of a factor and of a number of standard errors, from both of
 // which a node is slow. Sound nodes of few tasks differ by chance, and by what runs
-// beside them.
+// beside them. The last has the least factor.
 var slowLimits = [2][2]float64{{1.5, 3.2}, {1.3, 7}}
 
 // slowNodes compares the times of the tasks of each node with those of the same job,
@@ -288,11 +288,17 @@ func (a *attempt) input(kind workload.Kind) int64 {
 func (b *books) compareNodes(found []slowNode, kind workload.Kind, excess [][]float64, t *Thresholds) []slowNode {
 	var slow []slowNode
 	nodes := 0
+	medians := make([]float64, len(excess)) // of nodes with tasks
+	for node, list := range excess {
+		if len(list) > 0 {
+			medians[node] = median(list)
+		}
+	}
 	for node, own := range excess {
-		var others, all []float64 // medians of nodes, and tasks
+		var others []float64
 		for k, list := range excess {
 			if k != node && len(list) > 0 {
-				others, all = append(others, median(list)), append(all, list...)
+				others = append(others, medians[k])
 			}
 		}
 		if len(own) == 0 || len(others) < 3 {
@@ -300,11 +306,16 @@ func (b *books) compareNodes(found []slowNode, kind workload.Kind, excess [][]fl
 		}
 		nodes++
 		usual := median(others)
+		factor := math.Exp(medians[node] - usual)
+		if factor < max(slowLimits[len(slowLimits)-1][0], t.SlowNode) {
+			continue // whatever the spread of the tasks of all other nodes, which takes long to find
+		}
+		all := slices.Concat(slices.Delete(slices.Clone(excess), node, node+1)...)
 		spread := normalMAD * deviation(all, median(all))
 		between := normalMAD * deviation(others, usual)
 		const medianError = 1.2533 // of a normal median, in errors of the mean
 		e := max(0.03, between, medianError*spread/math.Sqrt(float64(len(own))))
-		n := slowNode{b.nodes.list[node], kind, math.Exp(median(own) - usual), (median(own) - usual) / e}
+		n := slowNode{b.nodes.list[node], kind, factor, (medians[node] - usual) / e}
 		for _, l := range slowLimits {
 			if n.factor >= max(l[0], t.SlowNode) && n.z >= l[1] {
 				slow = append(slow, n)

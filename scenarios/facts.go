@@ -55,7 +55,8 @@ func FactsOf(h *workload.History) (list []Fact) {
 		add("cluster.hadoop", NotTold, "", why)
 	}
 	as := assignedIn(h)
-	if interval, _ := as.interval(0); interval > 0 {
+	first := as.first()
+	if interval, _ := first.interval(0); interval > 0 {
 		add("cluster.heartbeat", Determined, interval.Round(time.Millisecond).String(), "tasks of a machine are assigned whole intervals apart")
 	} else {
 		add("cluster.heartbeat", NotTold, "", "it is that of the release")

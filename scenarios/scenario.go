@@ -164,6 +164,8 @@ type openedTrace struct {
 	inputs  []Input
 	onYARN  bool // a format that records containers
 	err     error
+
+	interval foundInterval
 }
 
 // stated is a value of a key, and why.

@@ -38,8 +38,9 @@ type load struct {
 	reduces  int   // of each job that has reduces; 0: as recorded
 	block    int64 // bytes of input of a map; 0: as recorded
 	onYARN   bool  // it records containers
-	given    bool  // its jobs ask for given containers
-	users    int   // among whom jobs without a user are dealt; 0: none
+	interval *foundInterval
+	given    bool // its jobs ask for given containers
+	users    int  // among whom jobs without a user are dealt; 0: none
 }
 
 // readWorkload reads [workload].
@@ -111,6 +112,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		return l
 	}
 	read := f.trace(paths, &reading)
+	l.interval = &read.interval
 	if read.err != nil {
 		if f.history {
 			t.fail(0, "%s", strings.TrimPrefix(plain(read.err).Error(), f.name+": "))

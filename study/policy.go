@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -320,26 +319,13 @@ func (s *policySearch) errorOf(p Policy) float64 {
 		}
 		return s.errors[key]
 	}
-	run, err := (&Study{Scenario: first, File: f, Options: Options{Seed: s.seed}}).Once(0)
-	if err != nil {
-		if s.failed = err; sim.Endless(err) {
-			s.failed = nil
+	run := (&Study{Scenario: first, Options: Options{Seed: s.seed}}).newRun(0)
+	if run.Predictions[0], err = Predict(sim.Simulator{}, run.Question); err != nil {
+		if !sim.Endless(err) {
+			s.failed = fmt.Errorf("%s: %w", run.Question.Name, err)
 		}
 		return s.errors[key]
 	}
 	s.errors[key] = meanError(run)
 	return s.errors[key]
-}
-
-// meanError returns the mean relative error of the recorded jobs in a replay: infinite if
-// no time of them is known.
-func meanError(run *results.Run) (mean float64) {
-	rows := run.Replayed()
-	if len(rows) == 0 {
-		return math.Inf(1)
-	}
-	for _, row := range rows {
-		mean += math.Abs(float64(row.Difference)) / float64(len(rows))
-	}
-	return mean
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -254,6 +255,19 @@ func (s *Study) asRecorded(without []string, anew bool) (*results.ReplayedRecord
 		record.Missed = recorded.Seconds() / p.Mean.Seconds()
 	}
 	return record, nil
+}
+
+// meanError returns the mean relative error of the recorded jobs in a replay: infinite if
+// no time of them is known.
+func meanError(run *results.Run) (mean float64) {
+	rows := run.Replayed()
+	if len(rows) == 0 {
+		return math.Inf(1)
+	}
+	for _, row := range rows {
+		mean += math.Abs(float64(row.Difference)) / float64(len(rows))
+	}
+	return mean
 }
 
 // simulateAlternative simulates a run by another calibration.
