@@ -49,7 +49,7 @@ func (k *cutter) run(c *exec.Cmd) (bool, error) {
 		return false, err
 	}
 	for thread, signal := pid, 0; ; {
-		// A thread that another one has ended meanwhile cannot be continued.
+		// A thread that another one has ended meanwhile is gone, here and below.
 		if err := syscall.PtraceSyscall(thread, signal); err != nil && err != syscall.ESRCH {
 			return false, err
 		}
@@ -64,7 +64,7 @@ func (k *cutter) run(c *exec.Cmd) (bool, error) {
 				return k.cut > 0, nil
 			}
 		case stopped == syscall.SIGTRAP|0x80:
-			if err := k.systemCall(pid, thread); err != nil {
+			if err := k.systemCall(pid, thread); err != nil && err != syscall.ESRCH {
 				return false, err
 			}
 		case stopped != syscall.SIGTRAP && stopped != syscall.SIGSTOP:
@@ -99,9 +99,13 @@ func (k *cutter) systemCall(pid, thread int) error {
 	if k.left--; k.left >= 0 {
 		return nil
 	}
-	k.cut, k.thread, k.name = 1+int(k.part*float64(regs.Rdx-1)), thread, filepath.Base(name)
-	regs.Rdx = uint64(k.cut)
-	return syscall.PtraceSetRegs(thread, &regs)
+	cut := 1 + int(k.part*float64(regs.Rdx-1))
+	regs.Rdx = uint64(cut)
+	if err := syscall.PtraceSetRegs(thread, &regs); err != nil {
+		return err
+	}
+	k.cut, k.thread, k.name = cut, thread, filepath.Base(name)
+	return nil
 }
 
 // A sweep that is killed within a write, of its journal or of a file of the result, goes
