@@ -9,7 +9,6 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/cases"
-	"github.com/slotwave/slotwave/study/onyarn"
 )
 
 // compareCase says how the simulation of a recorded case differs from the record;
@@ -50,7 +49,7 @@ func runOfCase(name string, k *asked) int {
 // simulateCase runs a recorded case of a ResourceManager, writes its tables, and
 // compares them with the record.
 func (a *app) simulateCase(d *resultdir.Dir, s *study.Study, name string, k *asked) error {
-	run, err := onyarn.Simulate(s)
+	run, err := cases.SimulateOnYARN(s)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
-	"cmd/slotwave":            {"diagnose", "docs", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/points", "results/resultdir", "results/text", "scenarios", "scheduler", "sim", "study", "study/calibrate", "study/cases", "study/compare", "study/diagnosis", "study/inspect", "study/measure", "study/onyarn", "study/play", "study/predict", "study/report", "study/reproduce", "study/sensitivity", "study/size", "study/sweep", "study/tune", "workload", "workload/trace"},
+	"cmd/slotwave":            {"diagnose", "docs", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/points", "results/resultdir", "results/text", "scenarios", "scheduler", "sim", "study", "study/calibrate", "study/cases", "study/compare", "study/diagnosis", "study/inspect", "study/measure", "study/play", "study/predict", "study/report", "study/reproduce", "study/sensitivity", "study/size", "study/sweep", "study/tune", "workload", "workload/trace"},
 	"diagnose":                {"model", "model/fit", "model/input", "scheduler", "workload"},
 	"docs":                    {},
 	"internal/approx":         {},
@@ -55,11 +55,10 @@ var arrows = map[string][]string{
 	"sim/yarn":                {"model", "scheduler/yarn", "sim/engine"},
 	"study":                   {"diagnose", "model", "model/analytic", "results", "results/points", "results/resultdir", "results/text", "scenarios", "sim", "sim/yarn", "study/simulated", "workload", "workload/trace"},
 	"study/calibrate":         {"model", "model/fit", "model/platform", "results", "results/figure", "results/resultdir", "results/text", "scenarios", "sim", "study", "workload", "workload/trace"},
-	"study/cases":             {"model", "scenarios", "sim", "workload"},
+	"study/cases":             {"model", "results", "results/resultdir", "scenarios", "sim", "sim/engine", "sim/yarn", "study", "workload"},
 	"study/compare":           {"diagnose", "model", "model/analytic", "model/fit", "model/input", "results", "results/resultdir", "results/text", "sim", "study", "study/predict", "study/simulated", "workload", "workload/trace"},
 	"study/diagnosis":         {"diagnose", "model", "results", "results/resultdir", "results/text", "scenarios", "sim", "study", "study/simulated", "workload", "workload/trace"},
 	"study/inspect":           {"model", "results", "results/resultdir", "results/text", "scenarios", "study", "study/calibrate", "workload", "workload/trace"},
-	"study/onyarn":            {"model", "results", "results/resultdir", "sim", "sim/engine", "sim/yarn", "study", "workload"},
 	"study/play":              {"results/figure", "results/resultdir", "study", "study/play/live"},
 	"study/play/live":         {"diagnose", "model", "results/text", "scenarios", "sim", "study/simulated", "workload", "workload/trace"},
 	"study/play/wasm":         {"study/play/live"},

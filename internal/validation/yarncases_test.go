@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/study"
-	"github.com/slotwave/slotwave/study/onyarn"
+	"github.com/slotwave/slotwave/study/cases"
 )
 
 // Every run of every recorded case of a ResourceManager is exact: each row of jobs,
@@ -19,7 +19,7 @@ func TestYarnCases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			done, err := onyarn.Simulate(s)
+			done, err := cases.SimulateOnYARN(s)
 			if err != nil {
 				t.Errorf("%s run %d: %v", folder, run, err)
 				continue

@@ -1,14 +1,8 @@
-// Package cases runs the recorded cases of a real JobTracker and says which attempts are
-// the same.
 package cases
 
 import (
-	"compress/gzip"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -102,7 +96,7 @@ func Compare(file string, run int) (*Agreement, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s run %d: %w", file, run, err)
 	}
-	dir := filepath.Join(filepath.Dir(file), "run"+strconv.Itoa(run))
+	dir := folderOf(file, run)
 	want, order, err := readExecutions(filepath.Join(dir, "attempts.csv.gz"))
 	if err != nil {
 		return nil, err
@@ -171,41 +165,24 @@ func makespan(p model.Prediction) int64 {
 
 // readExecutions reads a recorded attempts table.
 func readExecutions(file string) (map[attemptKey]execution, []attemptKey, error) {
-	f, err := os.Open(file)
+	table, err := readRows(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
-	}
-	r := csv.NewReader(z)
-	header, err := r.Read()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
-	}
-	col := func(name string) int { return slices.Index(header, name) }
 	rows := make(map[attemptKey]execution)
 	var order []attemptKey
-	for line := 2; ; line++ {
-		rec, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, order, nil
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", file, err)
-		}
+	for i, rec := range table[1:] {
+		text := func(name string) string { return rec[slices.Index(table[0], name)] }
 		number := func(name string) int64 {
-			n, err := strconv.ParseInt(rec[col(name)], 10, 64)
+			n, err := strconv.ParseInt(text(name), 10, 64)
 			if err != nil {
 				return -1
 			}
 			return n
 		}
-		key := attemptKey{job: rec[col("job")], slot: rec[col("slot")], task: int(number("index")), attempt: int(number("attempt"))}
+		key := attemptKey{job: text("job"), slot: text("slot"), task: int(number("index")), attempt: int(number("attempt"))}
 		for k := workload.Map; k <= workload.TaskCleanup; k++ {
-			if k.String() == rec[col("kind")] {
+			if k.String() == text("kind") {
 				key.kind = k
 			}
 		}
@@ -213,22 +190,18 @@ func readExecutions(file string) (map[attemptKey]execution, []attemptKey, error)
 			key.kind = workload.ReduceTaskCleanup
 		}
 		if _, twice := rows[key]; twice {
-			return nil, nil, fmt.Errorf("%s:%d: attempt listed twice", file, line)
+			return nil, nil, fmt.Errorf("%s:%d: attempt listed twice", file, i+2)
 		}
-		rows[key] = execution{rec[col("tracker")], number("start_ms"), number("finish_ms"), rec[col("state")]}
+		rows[key] = execution{text("tracker"), number("start_ms"), number("finish_ms"), text("state")}
 		order = append(order, key)
 	}
+	return rows, order, nil
 }
 
 func recordedMakespan(file string) (int64, error) {
-	f, err := os.Open(file)
+	rows, err := readRows(file)
 	if err != nil {
 		return 0, err
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	submit, finish := slices.Index(rows[0], "submit_ms"), slices.Index(rows[0], "finish_ms")
 	first, last := int64(math.MaxInt64), int64(0)
@@ -293,10 +266,4 @@ func (s *spread) outside(p model.Prediction) string {
 		}
 	}
 	return ""
-}
-
-// Recorded reports whether a run of a case is recorded beside its case.json.
-func Recorded(file string, run int) bool {
-	_, err := os.Stat(filepath.Join(filepath.Dir(file), "run"+strconv.Itoa(run)))
-	return err == nil
 }

@@ -1,16 +1,11 @@
-// Package onyarn simulates a study on YARN, writes its tables of containers, jobs and
-// attempts, and compares them with the record of a real ResourceManager.
-package onyarn
+package cases
 
 import (
 	"cmp"
-	"compress/gzip"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,25 +21,25 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Run is a run on YARN and what was asked.
-type Run struct {
+// OnYARN is a run on YARN and what was asked.
+type OnYARN struct {
 	question *model.WhatIf
 	done     *sim.OnYARN
 	tables   *results.OnYARN
 }
 
-// Simulate runs a study, which must be one on YARN.
-func Simulate(s *study.Study) (*Run, error) {
+// SimulateOnYARN runs a study, which must be one on YARN.
+func SimulateOnYARN(s *study.Study) (*OnYARN, error) {
 	q := &s.Scenario.Runs[0].Question
 	done, err := sim.RunOnYARN(q)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Scenario.Inputs[0].Name, err)
 	}
-	return &Run{q, done, study.OnYARN(q, done)}, nil
+	return &OnYARN{q, done, study.OnYARN(q, done)}, nil
 }
 
 // Write writes the tables of the run.
-func (r *Run) Write(d resultdir.Target) error {
+func (r *OnYARN) Write(d resultdir.Target) error {
 	w := resultdir.Writer{Dir: d}
 	w.Write(results.ContainersName, results.WriteTable(r.tables.ContainerTable()))
 	w.Write(results.JobsName, results.WriteTable(r.tables.ApplicationTable()))
@@ -53,7 +48,7 @@ func (r *Run) Write(d resultdir.Target) error {
 }
 
 // WriteText writes a line for each job and one for all.
-func (r *Run) WriteText(w io.Writer) error {
+func (r *OnYARN) WriteText(w io.Writer) error {
 	first, last := engine.Never, engine.Time(0)
 	for i := range r.question.Jobs {
 		j := &r.question.Jobs[i]
@@ -89,7 +84,7 @@ var yarnAttemptColumns = []string{
 	"launch_ns", "begin_ns", "maps_known_ns", "commit_pending_ns", "done_ns", "state",
 }
 
-func (r *Run) attempts() [][]string {
+func (r *OnYARN) attempts() [][]string {
 	slices.SortStableFunc(r.done.Attempts, func(a, b sim.YARNAttempt) int {
 		return cmp.Or(cmp.Compare(a.Launched, b.Launched), a.Job-b.Job, cmp.Compare(a.Container, b.Container), cmp.Compare(a.Task, b.Task))
 	})
@@ -123,8 +118,8 @@ type TableGap struct {
 }
 
 // Compare compares the run with the record beside a case.json.
-func (r *Run) Compare(file string, run int) ([]TableGap, error) {
-	dir := filepath.Join(filepath.Dir(file), "run"+strconv.Itoa(run))
+func (r *OnYARN) Compare(file string, run int) ([]TableGap, error) {
+	dir := folderOf(file, run)
 	var gaps []TableGap
 	for _, t := range []struct {
 		file string
@@ -159,6 +154,9 @@ func compareTable(file string, keys int, rows [][]string) (TableGap, error) {
 		got[strings.Join(row[:keys], " ")] = row
 	}
 	recorded, err := readRows(file)
+	if errors.Is(err, fs.ErrNotExist) { // of a case with scripted applications alone
+		recorded, err = [][]string{nil}, nil
+	}
 	if err != nil {
 		return gap, err
 	}
@@ -176,29 +174,4 @@ func compareTable(file string, keys int, rows [][]string) (TableGap, error) {
 	}
 	gap.Extra = len(got)
 	return gap, nil
-}
-
-// readRows reads a recorded table, packed or not; a missing one has a header alone.
-func readRows(file string) ([][]string, error) {
-	f, err := os.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return [][]string{nil}, nil
-	} else if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(file, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-	}
-	rows, err := csv.NewReader(r).ReadAll()
-	if err == nil && len(rows) == 0 {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return rows, nil
 }
