@@ -171,7 +171,7 @@ func (t *table) draw(j *workload.Job, costs *model.Costs) {
 		t.assume("%s: %v of each recorded attempt is the start of its JVM", p.Name, launch)
 	}
 	if !m.Time.Set() {
-		m.Time = times.Durations(launch, 0, 1)
+		m.Time = times.Durations(launch)
 	}
 	if r.Count == 0 {
 		return
@@ -180,13 +180,13 @@ func (t *table) draw(j *workload.Job, costs *model.Costs) {
 		t.assume("%s: %v of each recorded reduce is the commit of its output", p.Name, costs.Commit)
 	}
 	if !r.Time.Set() {
-		r.Time = p.ReduceTime.Durations(costs.Commit, 0, 1)
+		r.Time = p.ReduceTime.Durations(costs.Commit)
 	}
 	if !r.Shuffle.Set() && !r.FirstWave.Set() && !r.Copy.Set() {
 		if p.ShuffleFromFirst {
 			launch = 0
 		}
-		r.FirstWave, r.Shuffle = p.FirstShuffle.Durations(0, 0, 1), p.TypicalShuffle.Durations(launch, 0, 1)
+		r.FirstWave, r.Shuffle = p.FirstShuffle.Durations(0), p.TypicalShuffle.Durations(launch)
 	}
 	for _, a := range p.Assumed {
 		t.assume("%s: %s", p.Name, a)

@@ -136,7 +136,7 @@ func FuzzJobProfile(f *testing.F) {
 			return
 		}
 		for _, s := range append(p.MapByWave, p.MapTime, p.FirstShuffle, p.ReduceTime) {
-			d := s.Durations(time.Second, 0, 2)
+			d := s.Durations(time.Second)
 			if d.At(0, workload.Seed(1).Stream(0, 0)) < 0 {
 				t.Errorf("a negative time of %+v", s)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/slotwave/slotwave/scenarios"
@@ -21,29 +22,54 @@ const (
 	mostToFindPolicy = 2_000_000
 )
 
+// policies keeps what was found without some settings of a scenario, so that each search
+// is done once.
+type policies struct {
+	sync.Mutex
+	without map[string]Policy
+}
+
+// of returns the scheduler of a history without some settings, if the file runs so.
+func (p *policies) of(f *scenarios.File, seed uint64, without []string) (found Policy, err error) {
+	p.Lock()
+	defer p.Unlock()
+	key := strings.Join(slices.Compact(slices.Sorted(slices.Values(without))), "\n")
+	if found, known := p.without[key]; known {
+		return found, nil
+	}
+	as, err := f.AsRecorded(without, false)
+	if err != nil {
+		return found, err
+	}
+	if first, err := as.Scenario(seed); err == nil {
+		if found, err = schedulerOf(as, first, seed); err != nil {
+			return found, err
+		}
+	}
+	p.without[key] = found
+	return found, nil
+}
+
 // findScheduler gives a history whose scheduler nothing states the one whose replay
 // meets the recorded jobs best. A scheduler that a setting names and that meets them less
-// well is not a statement, but a question: pools and queues stay where it has such.
-func (o *Options) findScheduler(f *scenarios.File, first *scenarios.Scenario) (found bool, err error) {
+// well is not a statement, but a question: pools and queues stay where it has such. The
+// file is the whole one without some settings.
+func (o *Options) findScheduler(whole *scenarios.File, without []string, f *scenarios.File, first *scenarios.Scenario) (found bool, err error) {
 	run := &first.Runs[0]
+	without = slices.Concat(without, run.Changed)
 	if !slices.ContainsFunc(run.Stated, func(s string) bool { return strings.HasPrefix(s, "scheduler.name=") }) {
-		policy, err := schedulerOf(f, first, o.Seed)
+		if !run.AnyScheduler {
+			return false, nil
+		}
+		policy, err := o.policies.of(whole, o.Seed, without)
 		policy.state(f)
 		return policy.Name != "", err
 	}
-	without, err := f.AsRecorded(slices.Concat(run.Changed, run.Stated), false)
-	if err != nil {
-		return false, err
+	policy, err := o.policies.of(whole, o.Seed, slices.Concat(without, run.Stated))
+	if err != nil || !policy.searched {
+		return false, err // too large, or it runs only with the settings
 	}
-	recorded, err := without.Scenario(o.Seed)
-	if err != nil || !recorded.Runs[0].AnyScheduler {
-		return false, nil // it runs only with the settings
-	}
-	policy, err := schedulerOf(without, recorded, o.Seed)
-	if err != nil {
-		return false, err
-	}
-	asStated, err := f.AsRecorded(run.Changed, false)
+	asStated, err := whole.AsRecorded(without, false)
 	if err != nil {
 		return false, err
 	}
@@ -66,7 +92,8 @@ type Policy struct {
 	Settings []PolicySetting
 	Why      string
 
-	off float64 // mean error of the jobs
+	searched bool
+	off      float64 // mean error of the jobs
 }
 
 // PolicySetting is a further key, with its value as in a file.
@@ -137,7 +164,7 @@ func schedulerOf(f *scenarios.File, first *scenarios.Scenario, seed uint64) (fou
 	}
 	usual := s.errorOf(Policy{Name: "fifo"})
 	if s.failed != nil || usual < good {
-		return Policy{off: usual}, s.failed
+		return Policy{searched: true, off: usual}, s.failed
 	}
 	fair := func(name string, multiple bool) Policy {
 		return Policy{Name: name, Settings: []PolicySetting{{"scheduler", "mapred.fairscheduler.assignmultiple", fmt.Sprint(multiple)}}}
@@ -181,7 +208,7 @@ func schedulerOf(f *scenarios.File, first *scenarios.Scenario, seed uint64) (fou
 			found, least = q, off
 		}
 	}
-	found.off = least
+	found.searched, found.off = true, least
 	found.Why = fmt.Sprintf("no record states it; jobs are off by %.1f %% in the mean, by %.1f %% under fifo", 100*least, 100*usual)
 	return found, s.failed
 }

@@ -238,7 +238,7 @@ func (s *Study) asRecorded(without []string, anew bool) (*results.ReplayedRecord
 	if err != nil || len(scenario.Runs[0].Changed) > 0 {
 		return nil, nil
 	}
-	if found, err := s.Options.findScheduler(f, scenario); err != nil {
+	if found, err := s.Options.findScheduler(s.File, without, f, scenario); err != nil {
 		return nil, err
 	} else if found {
 		if scenario, err = f.Scenario(s.Options.Seed); err != nil {

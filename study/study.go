@@ -41,6 +41,8 @@ type Options struct {
 	Trace        bool           // write the offers of the first replication
 	Reading      scenarios.Reading
 	Containers   bool // who asks can speak of a run on YARN
+
+	policies *policies // of a history; nil before Open
 }
 
 const maxReplications = 100_000
@@ -116,7 +118,8 @@ func Open(name string, o Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found, err := o.findScheduler(f, first); err != nil {
+	o.policies = &policies{without: map[string]Policy{}}
+	if found, err := o.findScheduler(f, nil, f, first); err != nil {
 		return nil, err
 	} else if found {
 		if first, err = f.Scenario(o.Seed); err != nil {

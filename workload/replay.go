@@ -73,7 +73,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("%v of each recorded reduce is the commit of its output", o.Commit))
 	}
 	if o.Rescaled {
-		r.Assumed = append(r.Assumed, "recorded maps are rescaled to where they run, shuffles follow from bytes or from the job's profile, reduces are drawn from it")
+		r.Assumed = append(r.Assumed, "recorded maps are rescaled to where they run, shuffles follow from bytes or are those recorded")
 	}
 	if o.Bytes > 0 && o.Bytes != 1 {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("%g times the data are %g times the maps, of recorded sizes; reduces keep their number and grow with the data", o.Bytes, o.Bytes))
@@ -365,6 +365,7 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 	var out MapOutput
 	var spilled, reduced int64 // records of maps, records into reduces
+	counted, merged := false, false
 	for i := range h.Tasks {
 		w := h.Tasks[i].Winner()
 		if w == nil || h.Tasks[i].Kind > Reduce {
@@ -377,6 +378,7 @@ func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 			continue
 		}
 		spilled += max(0, w.SpilledRecords)
+		counted, merged = counted || w.CombineInRecords != Unknown, merged || w.LocalReadBytes > 0
 		if w.OutBytes == Unknown {
 			return MapOutput{}
 		}
@@ -385,8 +387,12 @@ func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 		out.CombineIn += max(0, w.CombineInRecords)
 		out.CombineOut += max(0, w.CombineOutRecords)
 	}
-	if out.CombineIn > 0 && out.CombineOut == 0 && reduced > 0 {
+	switch {
+	case reduced == 0:
+	case out.CombineIn > 0 && out.CombineOut == 0:
 		out.combined(spilled, reduced)
+	case !counted && h.Outcome == Succeeded && float64(reduced) < 0.95*float64(out.Records):
+		out.uncounted(spilled, reduced, merged)
 	}
 	if compressed, err := conf.Truth("mapred.compress.map.output"); err == nil && compressed {
 		out.Codec = conf.Text("mapred.map.output.compression.codec")
@@ -406,6 +412,20 @@ func (o *MapOutput) combined(spilled, reduced int64) {
 		o.MergedOut = o.MergedIn - (fetched - reduced)
 	}
 	o.CombineOut = again + fetched
+}
+
+// uncounted derives what a combiner did in a record that does not count its records, but
+// of whose map output fewer records came into the reduces.
+func (o *MapOutput) uncounted(spilled, reduced int64, merged bool) {
+	spills := max(spilled, reduced)
+	o.CombineIn, o.CombineOut = o.Records, spills
+	switch {
+	case merged:
+		spills = max(reduced, spilled-reduced)
+		o.CombineIn, o.CombineOut = o.Records+spills, spills+reduced
+	case float64(reduced) < 0.95*float64(spills):
+		o.MergedIn, o.MergedOut = spills, reduced
+	}
 }
 
 // Placed returns a property that says whether the input of a job had replicas that

@@ -3,6 +3,7 @@ package workload
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -13,10 +14,11 @@ import (
 // map is first converted to that of a node-local one: it is divided by the
 // slowdown of the job's maps at its distance from the input. At its new
 // distance it is multiplied by the slowdown there. A reduce copies its recorded
-// bytes as the reduces did that had no maps to wait for. If bytes are not recorded,
-// its shuffle is drawn from the job's first and typical ones. Reduce phases are
-// drawn from those of the job. Times of reduces, but for the fixed part of a copy and of
-// a reduce phase, grow with the data; maps become more (MapTasks.grow).
+// bytes as the reduces did that had no maps to wait for. If that is not recorded, it
+// keeps its own shuffle; one that waits for maps here and did not there, or the other way
+// round, takes the mean of the others. Sorts and reduce phases are its own. All of these
+// but the fixed part of a copy and of a reduce phase grow with the data; maps become more
+// (MapTasks.grow).
 func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	grow := cmp.Or(o.Bytes, 1)
 	m := &j.Maps
@@ -34,23 +36,86 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	if r.Count == 0 {
 		return
 	}
-	p := extractProfile(h)
-	if p.ReduceTime.N > 0 {
-		r.Time = p.ReduceTime.Durations(o.Commit, fixedReduce(h), grow)
+	p, fixed, last, task := extractProfile(h), fixedReduce(h), h.LastMap(), 0
+	var shuffles [2][]float64 // of reduces that had no maps to wait for, and of others
+	var ends []time.Duration  // of maps
+	for _, w := range h.Of(Map) {
+		if w != nil {
+			ends = append(ends, w.Finish)
+		}
 	}
-	if p.FirstShuffle.N+p.TypicalShuffle.N == 0 {
-		return
+	slices.Sort(ends)
+	var copied Durations
+	longest, behind := time.Duration(-1), false // of the shuffles after the last map; it never kept up with the maps
+	for _, w := range h.Of(Reduce) {
+		all := r.Time.Each[task].Seconds()
+		r.Sort.Each[task] = Seconds(grow * r.Sort.Each[task].Seconds())
+		r.Shuffle.Each[task] = Seconds(grow * r.Shuffle.Each[task].Seconds())
+		switch {
+		case w == nil && p.ReduceTime.N > 0:
+			r.Time.Each[task] = Seconds(grow * p.ReduceTime.Mean)
+		case w != nil:
+			r.Time.Each[task] = Seconds(all + max(0, all-fixed)*(grow-1))
+			of := &shuffles[waits(w, last)]
+			*of = append(*of, r.Shuffle.Each[task].Seconds())
+			took, never := w.copied(ends)
+			copied.Each = append(copied.Each, Seconds(grow*took))
+			if r.Shuffle.Each[task] > longest {
+				longest, behind = r.Shuffle.Each[task], never
+			}
+		}
+		task++
 	}
-	if bytes := shuffled(h); bytes != nil && !math.IsNaN(p.Cost.ShufflePerByte) {
-		r.Shuffle, r.Copy = Durations{}, Durations{}
+	switch bytes := shuffled(h); {
+	case bytes != nil && !math.IsNaN(p.Cost.ShufflePerByte):
+		r.Shuffle = Durations{}
 		fixed, perByte := copying(h, p.Cost.ShufflePerByte/1e9)
-		for i, b := range bytes {
+		for _, b := range bytes {
 			r.Copy.Each = append(r.Copy.Each, Seconds(fixed+float64(b)*perByte*grow))
-			r.Sort.Each[i] = Seconds(r.Sort.Each[i].Seconds() * grow)
 		}
 		return
+	case behind && len(shuffles[1]) == r.Count:
+		r.Shuffle, r.Copy = Durations{}, copied
+		return
 	}
-	r.FirstWave, r.Shuffle, r.Sort = p.FirstShuffle.Durations(0, 0, grow), p.TypicalShuffle.Durations(0, 0, grow), Durations{}
+	own := r.Shuffle.Each
+	r.Shuffle, r.FirstWave = Durations{}, Durations{}
+	for k, to := range []*Durations{&r.Shuffle, &r.FirstWave} {
+		task = 0
+		for _, w := range h.Of(Reduce) {
+			took := own[task]
+			if len(shuffles[k]) > 0 && (w == nil || waits(w, last) != k) {
+				took = Seconds(stat.Mean(shuffles[k], nil))
+			}
+			to.Each = append(to.Each, took)
+			task++
+		}
+	}
+}
+
+// waits returns 1 if a reduce started before the last map ended, else 0.
+func waits(w *HistoryAttempt, last time.Duration) int {
+	if w.Start < last {
+		return 1
+	}
+	return 0
+}
+
+// copied returns how long a reduce copied at most, in seconds: of the outputs of the last
+// maps it had nothing before the first of these ended. One that was behind from its start
+// on copied all the time.
+func (a *HistoryAttempt) copied(ends []time.Duration) (took float64, behind bool) {
+	began := a.Start + max(0, a.Phases[PhaseStartup])
+	ended := began + max(0, a.Phases[PhaseShuffle])
+	took, behind = (ended - began).Seconds(), true
+	const looked = 64 // of the maps
+	for k := range min(looked, len(ends)) {
+		i := k * len(ends) / min(looked, len(ends))
+		if all := (ended - ends[i]).Seconds() * float64(len(ends)) / float64(len(ends)-i); ends[i] > began && all < took {
+			took, behind = all, false
+		}
+	}
+	return took, behind
 }
 
 // grow gives a job whose bytes were multiplied by a factor that many times its maps,
@@ -214,16 +279,15 @@ func shuffled(h *HistoryJob) (bytes []int64) {
 	return bytes
 }
 
-// Durations draws times from the sample, minus a constant part. What is above a fixed
-// part, in seconds, is multiplied by a factor. An empty sample sets nothing.
-func (s Sample) Durations(less time.Duration, fixed, factor float64) Durations {
+// Durations draws times from the sample, minus a constant part. An empty sample sets
+// nothing.
+func (s Sample) Durations(less time.Duration) Durations {
 	if s.N == 0 {
 		return Durations{}
 	}
 	law := make(empirical, len(s.Quantiles))
 	for i, q := range s.Quantiles {
-		all := max(0, q-less.Seconds())
-		law[i] = all + max(0, all-fixed)*(factor-1)
+		law[i] = max(0, q-less.Seconds())
 	}
 	return Durations{Dist: &Dist{Name: "empirical", law: law, mean: law.mean()}}
 }
