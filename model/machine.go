@@ -111,6 +111,29 @@ type FrameworkCost struct {
 	Cold                  float64 // records: n of a phase take as long as n + sqrt(Cold n) of a warm JVM
 }
 
+// NamedCost is a cost of Hadoop and its key in [cpu] of a platform.
+type NamedCost struct {
+	Key string
+	NS  *float64
+}
+
+// Named lists the costs in the order of a platform file.
+func (c *FrameworkCost) Named() []NamedCost {
+	return []NamedCost{
+		{"hdfs_read_byte", &c.HDFSRead}, {"hdfs_write_byte", &c.HDFSWrite},
+		{"local_read_byte", &c.LocalRead}, {"local_write_byte", &c.LocalWrite},
+		{"partition_record", &c.Partition}, {"serde_record", &c.SerdeRecord}, {"serde_byte", &c.SerdeByte},
+		{"compare", &c.Compare}, {"merge_record", &c.Merge},
+		{"fetch_byte", &c.Fetch}, {"open_file", &c.Open}, {"cold_records", &c.Cold},
+	}
+}
+
+// Cost returns the cost with a key.
+func (c *FrameworkCost) Cost(key string) *float64 {
+	list := c.Named()
+	return list[slices.IndexFunc(list, func(n NamedCost) bool { return n.Key == key })].NS
+}
+
 // MeasuredCost is the medians of maps and reduces of a stock Hadoop 0.20.2 on one
 // machine with two server CPUs and all data in the page cache. Assumed: how the
 // time of collecting divides into its parts, and that writing a sorted record

@@ -159,8 +159,8 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	jvm.done()
 	m.CPU = model.MeasuredCost
 	cpu := t.inner("cpu")
-	for _, c := range costKeys(&m.CPU) {
-		*c.cost = cpu.number(c.key, *c.cost, 0, math.Inf(1))
+	for _, c := range m.CPU.Named() {
+		*c.NS = cpu.number(c.Key, *c.NS, 0, math.Inf(1))
 	}
 	cpu.done()
 	m.Codecs = t.readCodecs()
@@ -179,22 +179,6 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 		return model.Machine{}, err
 	}
 	return m, m.Check()
-}
-
-// costKey is a cost of Hadoop and its key in [cpu].
-type costKey struct {
-	key  string
-	cost *float64
-}
-
-func costKeys(c *model.FrameworkCost) []costKey {
-	return []costKey{
-		{"hdfs_read_byte", &c.HDFSRead}, {"hdfs_write_byte", &c.HDFSWrite},
-		{"local_read_byte", &c.LocalRead}, {"local_write_byte", &c.LocalWrite},
-		{"partition_record", &c.Partition}, {"serde_record", &c.SerdeRecord}, {"serde_byte", &c.SerdeByte},
-		{"compare", &c.Compare}, {"merge_record", &c.Merge},
-		{"fetch_byte", &c.Fetch}, {"open_file", &c.Open}, {"cold_records", &c.Cold},
-	}
 }
 
 // WritePlatform writes a machine with equal disks as a platform file. Reading
@@ -240,8 +224,8 @@ func WritePlatform(w io.Writer, m *model.Machine) error {
 	b.text("start", m.JVMStart.String())
 	b.number("heap_part", m.HeapPart)
 	b.line("\n[cpu]   # ns of a core of speed 1")
-	for _, c := range costKeys(&m.CPU) {
-		b.number(c.key, *c.cost)
+	for _, c := range m.CPU.Named() {
+		b.number(c.Key, *c.NS)
 	}
 	for _, c := range m.Codecs {
 		b.line("\n[codec.%s]\ncompress_byte = %s\ndecompress_byte = %s\nratio = %s", c.Name, sixDigits(c.Compress), sixDigits(c.Decompress), sixDigits(c.Ratio))

@@ -29,20 +29,18 @@ var devices = []Parameter{
 	{"nic_mb", func(m *model.Machine) *float64 { return &m.NIC }},
 }
 
+// costs are Hadoop's costs with some keys.
+func costs(keys ...string) (list []Parameter) {
+	for _, key := range keys {
+		list = append(list, Parameter{"cpu." + key, func(m *model.Machine) *float64 { return m.CPU.Cost(key) }})
+	}
+	return list
+}
+
 // parametersOf lists the parameters that phase times of microbenchmarks show.
 func parametersOf(m *model.Machine, contended bool) []Parameter {
-	list := append(slices.Clone(devices), []Parameter{
-		{"cpu.hdfs_read_byte", func(m *model.Machine) *float64 { return &m.CPU.HDFSRead }},
-		{"cpu.hdfs_write_byte", func(m *model.Machine) *float64 { return &m.CPU.HDFSWrite }},
-		{"cpu.serde_record", func(m *model.Machine) *float64 { return &m.CPU.SerdeRecord }},
-		{"cpu.compare", func(m *model.Machine) *float64 { return &m.CPU.Compare }},
-		{"cpu.merge_record", func(m *model.Machine) *float64 { return &m.CPU.Merge }},
-		{"cpu.local_read_byte", func(m *model.Machine) *float64 { return &m.CPU.LocalRead }},
-		{"cpu.local_write_byte", func(m *model.Machine) *float64 { return &m.CPU.LocalWrite }},
-		{"cpu.fetch_byte", func(m *model.Machine) *float64 { return &m.CPU.Fetch }},
-		{"cpu.open_file", func(m *model.Machine) *float64 { return &m.CPU.Open }},
-		{"cpu.cold_records", func(m *model.Machine) *float64 { return &m.CPU.Cold }},
-	}...)
+	list := append(slices.Clone(devices), costs("hdfs_read_byte", "hdfs_write_byte", "serde_record", "compare", "merge_record",
+		"local_read_byte", "local_write_byte", "fetch_byte", "open_file", "cold_records")...)
 	if contended {
 		list = append(list, curveOf(m)...)
 	}

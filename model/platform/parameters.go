@@ -14,10 +14,9 @@ func Parameters(m *model.Machine) []Parameter {
 	list := []Parameter{
 		{"speed", func(m *model.Machine) *float64 { return &m.Speed }},
 		{"uplink_mb", func(m *model.Machine) *float64 { return &m.Uplink }},
-		{"cpu.partition_record", func(m *model.Machine) *float64 { return &m.CPU.Partition }},
-		{"cpu.serde_byte", func(m *model.Machine) *float64 { return &m.CPU.SerdeByte }},
 	}
-	return slices.DeleteFunc(append(list, parametersOf(m, true)...), func(k Parameter) bool { return *k.of(m) == 0 || math.IsInf(*k.of(m), 1) })
+	list = append(append(list, costs("partition_record", "serde_byte")...), parametersOf(m, true)...)
+	return slices.DeleteFunc(list, func(k Parameter) bool { return *k.of(m) == 0 || math.IsInf(*k.of(m), 1) })
 }
 
 // Value returns the parameter of a machine; of several disks, that of the first one.

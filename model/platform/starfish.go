@@ -220,28 +220,26 @@ func (p *StarfishProfile) Machine(start model.Machine) model.Machine {
 	}
 	m.CPU = model.FrameworkCost{}
 	for _, cost := range []struct {
-		at        *float64
-		usual     float64
 		key       string
 		of        *starfishTask
 		name, was string // of Starfish; of reduces, if only the cost of maps is used
 	}{
-		{&m.CPU.HDFSRead, start.CPU.HDFSRead, "cpu.hdfs_read_byte", &p.m, "READ_HDFS_IO_COST", ""},
-		{&m.CPU.HDFSWrite, start.CPU.HDFSWrite, "cpu.hdfs_write_byte", &p.r, "WRITE_HDFS_IO_COST", ""},
-		{&m.CPU.LocalRead, start.CPU.LocalRead, "cpu.local_read_byte", &p.m, "READ_LOCAL_IO_COST", "READ_LOCAL_IO_COST"},
-		{&m.CPU.LocalWrite, start.CPU.LocalWrite, "cpu.local_write_byte", &p.m, "WRITE_LOCAL_IO_COST", "WRITE_LOCAL_IO_COST"},
-		{&m.CPU.Partition, start.CPU.Partition, "cpu.partition_record", &p.m, "PARTITION_CPU_COST", ""},
-		{&m.CPU.SerdeRecord, start.CPU.SerdeRecord, "cpu.serde_record", &p.m, "SERDE_CPU_COST", ""},
-		{&m.CPU.Compare, start.CPU.Compare, "cpu.compare", &p.m, "SORT_CPU_COST", ""},
-		{&m.CPU.Merge, start.CPU.Merge, "cpu.merge_record", &p.m, "MERGE_CPU_COST", "MERGE_CPU_COST"},
-		{&m.CPU.Fetch, start.CPU.Fetch, "cpu.fetch_byte", &p.r, "NETWORK_COST", ""},
+		{"hdfs_read_byte", &p.m, "READ_HDFS_IO_COST", ""},
+		{"hdfs_write_byte", &p.r, "WRITE_HDFS_IO_COST", ""},
+		{"local_read_byte", &p.m, "READ_LOCAL_IO_COST", "READ_LOCAL_IO_COST"},
+		{"local_write_byte", &p.m, "WRITE_LOCAL_IO_COST", "WRITE_LOCAL_IO_COST"},
+		{"partition_record", &p.m, "PARTITION_CPU_COST", ""},
+		{"serde_record", &p.m, "SERDE_CPU_COST", ""},
+		{"compare", &p.m, "SORT_CPU_COST", ""},
+		{"merge_record", &p.m, "MERGE_CPU_COST", "MERGE_CPU_COST"},
+		{"fetch_byte", &p.r, "NETWORK_COST", ""},
 	} {
 		v, known := cost.of.figure[cost.name]
-		if *cost.at = v; !known {
-			*cost.at = cost.usual
-			assume(cost.key, "as in "+start.Name+"; the profile has no "+cost.name)
+		if *m.CPU.Cost(cost.key) = v; !known {
+			*m.CPU.Cost(cost.key) = *start.CPU.Cost(cost.key)
+			assume("cpu."+cost.key, "as in "+start.Name+"; the profile has no "+cost.name)
 		} else if of := p.r.figure[cost.was]; of > 0 && math.Abs(of/v-1) > 0.01 {
-			assume(cost.key, fmt.Sprintf("that of maps, also in reduces, whose %s is %.3g ns", cost.was, of))
+			assume("cpu."+cost.key, fmt.Sprintf("that of maps, also in reduces, whose %s is %.3g ns", cost.was, of))
 		}
 	}
 	if serde, waited := p.serde(); waited {

@@ -128,8 +128,8 @@ func (k *Calibrating) unknowns(q *model.WhatIf) []unknown {
 	add("overlap", 1, 1, 0, anything, func(m *model.Machine, v float64) { m.Overlap = v > 1 })
 	add("page_cache", 1, 1, 0, anything, func(m *model.Machine, v float64) { m.PageCache = v > 1 })
 	add("dirty", 0.01, 2, 0, 0.4, func(m *model.Machine, v float64) { m.Dirty = int64(v * float64(m.Memory)) }) // part of the memory
-	for _, cost := range hadoopCosts {
-		add("cpu."+cost.key, *cost.of(&m.CPU), 0.4, 0, anything, func(m *model.Machine, v float64) { *cost.of(&m.CPU) = v })
+	for _, key := range hadoopCosts {
+		add("cpu."+key, *m.CPU.Cost(key), 0.4, 0, anything, func(m *model.Machine, v float64) { *m.CPU.Cost(key) = v })
 	}
 	// All codecs work on the same data: they differ from the usual by the same factor.
 	for _, cost := range codecCosts {
@@ -156,16 +156,7 @@ var codecCosts = []struct {
 }
 
 // hadoopCosts are the costs of Hadoop that differ most between releases and JVMs.
-var hadoopCosts = []struct {
-	key string
-	of  func(c *model.FrameworkCost) *float64
-}{
-	{"hdfs_read_byte", func(c *model.FrameworkCost) *float64 { return &c.HDFSRead }},
-	{"hdfs_write_byte", func(c *model.FrameworkCost) *float64 { return &c.HDFSWrite }},
-	{"serde_record", func(c *model.FrameworkCost) *float64 { return &c.SerdeRecord }},
-	{"compare", func(c *model.FrameworkCost) *float64 { return &c.Compare }},
-	{"merge_record", func(c *model.FrameworkCost) *float64 { return &c.Merge }},
-}
+var hadoopCosts = []string{"hdfs_read_byte", "hdfs_write_byte", "serde_record", "compare", "merge_record"}
 
 // slotsOf returns the slots of a node and the memory of their heaps.
 func slotsOf(q *model.WhatIf) (slots, heap float64) {
