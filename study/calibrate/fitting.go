@@ -74,11 +74,14 @@ func (f *Fitting) Doubts() (list []string) {
 // WritePlatform writes only the platform, as models read it.
 func (f *Fitting) WritePlatform(w io.Writer) error { return platform.WriteModel(w, f.Platform) }
 
-// fitColumns names the columns of fit.csv, in order: lines in ms and ms/MB,
-// errors as fractions of 1.
+// fitColumns names the columns of fit.csv, in order. Lines are in ms and ms/MB, errors
+// of abs(predicted - measured) / measured.
 var fitColumns = []string{
-	"phase", "rows", "a", "b", "tau_mb", "a2", "b2", "weight", "proportional", "scale", "scale2",
-	"bic_gain", "f", "expected_tau_mb", "chow_f", "chow_p", "within_10", "within_15", "within_20", "mean_error", "max_error",
+	"phase", "rows", "a", "b", "tau_mb", "a2", "b2", // two lines: the second from tau_mb on
+	"weight", "proportional", "scale", "scale2", // spread of the residuals of both lines, in ms, or a fraction if proportional to the prediction
+	"bic_gain", "f", // BIC of one line minus that of two, and the F ratio at the break
+	"expected_tau_mb", "chow_f", "chow_p", // the break that the configuration implies
+	"within_10", "within_15", "within_20", "mean_error", "max_error", // fractions of the rows within 10, 15 and 20 %
 }
 
 // WriteCSV writes fit.csv. Cells that do not apply are empty.
