@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"math"
+	"slices"
 
 	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/text"
@@ -17,8 +18,8 @@ type Chart struct {
 	Series            []ChartSeries
 }
 
-// ChartSeries is one set of points. Published says that they are of the paper, Hollow
-// that they are drawn as rings.
+// ChartSeries is one set of points, which is in the legend if it has a name. Published
+// says that they are of the paper, Hollow that they are drawn as rings.
 type ChartSeries struct {
 	Name      string
 	X, Y      []float64
@@ -29,26 +30,25 @@ type ChartSeries struct {
 
 // figure draws the chart.
 func (c *Chart) figure() *figure.Figure {
-	endX, endY, least, lowest := 0.0, 0.0, math.Inf(1), 0.0
+	var xs, ys []float64
 	for _, s := range c.Series {
-		for i := range s.X {
-			endX, endY, least = math.Max(endX, s.X[i]), math.Max(endY, s.Y[i]), min(least, s.X[i], s.Y[i])
-			lowest = min(lowest, s.Y[i])
-		}
+		xs, ys = append(xs, s.X...), append(ys, s.Y...)
 	}
+	fromX, endX, fromY, endY := slices.Min(xs), slices.Max(xs), min(0, slices.Min(ys)), max(1e-9, slices.Max(ys))
+	least, margin := min(fromX, slices.Min(ys)), 0.05*(endX-fromX)
 	if c.Diagonal {
-		endX = 1.15 * math.Max(endX, endY)
-		endY = endX
+		endX = 1.15 * max(endX, endY)
+		endY, margin = endX, 0.05*endX
 	}
-	endX, endY = 1.05*math.Max(endX, 1e-9), 1.05*math.Max(endY, 1e-9)
+	endX, endY = endX+margin, 1.05*endY
 	f := &figure.Figure{Title: c.Title}
 	p := figure.NewPanel(420, c.Y)
-	p.Y.Min, p.Y.Max = 1.05*lowest, endY
-	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(endY, 10, nil))
+	p.Y.Min, p.Y.Max = 1.05*fromY, endY
+	p.Y.Tick.Marker = plot.ConstantTicks(figure.MarksBetween(p.Y.Min, endY))
 	plotter := &chartPlotter{chart: c, from: least / 1.25, end: endX}
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}}
 	for i := range c.Series {
-		style := draw.GlyphStyle{Color: figure.JobColours[i%len(figure.JobColours)], Radius: 3.2, Shape: shapes[i%len(shapes)]}
+		style := draw.GlyphStyle{Color: figure.JobColours[2*i%len(figure.JobColours)], Radius: 3.2, Shape: shapes[i%len(shapes)]}
 		if c.Series[i].Hollow {
 			style.Color, style.Shape = figure.ColourText, draw.RingGlyph{}
 		}
@@ -56,6 +56,9 @@ func (c *Chart) figure() *figure.Figure {
 			style.Color, style.Shape = figure.ColourText, draw.CrossGlyph{}
 		}
 		plotter.styles = append(plotter.styles, style)
+		if c.Series[i].Name == "" {
+			continue
+		}
 		line := c.Series[i].Line
 		f.Legend = append(f.Legend, figure.LegendEntry{Label: text.Shorten(text.Escape(c.Series[i].Name), 60), Sample: func(to draw.Canvas) {
 			if y := to.Center().Y; line {
@@ -71,7 +74,8 @@ func (c *Chart) figure() *figure.Figure {
 	p.Add(plotter)
 	f.Panels = []*figure.Panel{p}
 	if !c.Diagonal {
-		f.SetX(endX, text.Escape(c.X), figure.Ticks(endX, 12, nil))
+		f.SetX(endX, text.Escape(c.X), figure.MarksBetween(fromX-margin, endX))
+		p.X.Min = fromX - margin
 		return f
 	}
 	marks := figure.LogTicks(plotter.from, endX)

@@ -48,7 +48,7 @@ type Experiment struct {
 // a factor of a study file.
 type Unknown struct {
 	Name, Source string
-	Factor       map[string]any // key, and values or from and to
+	Factor       map[string]any // key, from and to
 }
 
 // Claim is one figure or sentence of a paper.
@@ -152,8 +152,8 @@ func readPaper(text string) (*Paper, error) {
 	for i := range p.Experiment {
 		e := &p.Experiment[i]
 		for k := range e.Unknown {
-			if u := &e.Unknown[k]; u.Name == "" || u.Source == "" || u.Factor == nil {
-				return nil, fmt.Errorf("%s: unknown %d: want a name, a factor and the source of its range", e.Name, k+1)
+			if u := &e.Unknown[k]; u.Name == "" || u.Source == "" || u.Factor["from"] == nil || u.Factor["to"] == nil {
+				return nil, fmt.Errorf("%s: unknown %d: want a name, a factor from a number to another, and the source of its range", e.Name, k+1)
 			}
 		}
 		for k := range e.Claim {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var rangeHasSource = regexp.MustCompile("^(section [IVX0-9]|Hadoop's default|assumed: )")
+var rangeHasSource = regexp.MustCompile("^(section [IVX0-9]|Hadoop's default|HiBench|measured: |assumed: )")
 
 // Every range has a source, every experiment opens, and no claim counts what another
 // one does.

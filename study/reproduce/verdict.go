@@ -41,6 +41,7 @@ type Answer struct {
 	values    [][]float64
 	truth     []bool
 	published []published
+	decides   int // the measure that agrees at the fewest points
 }
 
 // answers judges the claims of an experiment by the points.
@@ -66,16 +67,22 @@ func (a *Answer) judge(i int) {
 		}
 		a.published = append(a.published, p)
 	}
+	agree := make([]int, len(a.published))
 	for _, at := range a.at {
 		good := true
 		for k := range a.published {
-			good = good && a.published[k].holds(at.Values[i][k])
+			if a.published[k].holds(at.Values[i][k]) {
+				agree[k]++
+			} else {
+				good = false
+			}
 		}
 		if good {
 			a.True++
 		}
 		a.values, a.truth = append(a.values, at.Values[i]), append(a.truth, good)
 	}
+	a.decides = slices.Index(agree, slices.Min(agree))
 	switch a.True {
 	case 0:
 		a.Verdict = NotReproduced
@@ -164,33 +171,26 @@ func (a *Answer) Area() string {
 // inputRange is the range of an input over the points at which the claim is true, or
 // false.
 func (a *Answer) inputRange(i int, truth bool) string {
-	var texts []string
 	var numbers []float64
 	for k := range a.at {
-		if a.truth[k] != truth {
-			continue
-		}
-		if v, ok := a.number(k, i); ok {
-			numbers = append(numbers, v)
-		} else if name := a.at[k].Inputs[i]; !slices.Contains(texts, name) {
-			texts = append(texts, name)
+		if a.truth[k] == truth {
+			numbers = append(numbers, a.number(k, i))
 		}
 	}
-	if len(numbers) > 0 {
-		low, high := figures(slices.Min(numbers)), figures(slices.Max(numbers))
-		if low == high {
-			return low
-		}
-		return low + " to " + high
+	low, high := figures(slices.Min(numbers)), figures(slices.Max(numbers))
+	if low == high {
+		return low
 	}
-	slices.Sort(texts)
-	return strings.Join(texts, ", ")
+	return low + " to " + high
 }
 
-// number is an input as a number, if it is one.
-func (a *Answer) number(k, input int) (float64, bool) {
+// number is an input of point k.
+func (a *Answer) number(k, input int) float64 {
 	v, err := strconv.ParseFloat(a.at[k].Inputs[input], 64)
-	return v, err == nil
+	if err != nil {
+		panic(err) // readPaper wants ranges of numbers
+	}
+	return v
 }
 
 // byInfluence lists the inputs, those first with whose ranks the measured value goes
@@ -201,8 +201,8 @@ func (a *Answer) byInfluence() (order []int) {
 		order = append(order, i)
 		var x, y []float64
 		for k := range a.at {
-			if v, ok := a.number(k, i); ok && finite(a.values[k][0]) {
-				x, y = append(x, v), append(y, a.values[k][0])
+			if v := a.values[k][a.decides]; finite(v) {
+				x, y = append(x, a.number(k, i)), append(y, v)
 			}
 		}
 		if len(x) > 2 {
@@ -264,16 +264,8 @@ func (a *Answer) Cause() string {
 // charts draw where the claim is true: the value over the input with the most
 // influence, and the points over the two with the most.
 func (a *Answer) charts() (all []Chart) {
-	if a.Verdict != Depends && a.Verdict != NotReproduced {
-		return nil
-	}
-	var numbers []int
-	for _, i := range a.byInfluence() {
-		if _, ok := a.number(0, i); ok {
-			numbers = append(numbers, i)
-		}
-	}
-	if len(numbers) == 0 || a.Points < 3 {
+	numbers := a.byInfluence()
+	if a.Verdict != Depends && a.Verdict != NotReproduced || len(numbers) == 0 || a.Points < 3 {
 		return nil
 	}
 	name := text.Slug(a.Claim.ID)
@@ -286,28 +278,34 @@ func (a *Answer) charts() (all []Chart) {
 		of := map[bool]string{true: "true", false: "false"}[truth]
 		v, p := ChartSeries{Name: "simulated, " + of, Hollow: !truth}, ChartSeries{Name: of, Hollow: !truth}
 		for k := range a.at {
-			if a.truth[k] != truth || !finite(a.values[k][0]) {
+			if a.truth[k] != truth {
 				continue
 			}
-			x, _ := a.number(k, numbers[0])
-			v.X, v.Y = append(v.X, x), append(v.Y, a.values[k][0])
+			x := a.number(k, numbers[0])
+			if y := a.values[k][a.decides]; finite(y) {
+				v.X, v.Y = append(v.X, x), append(v.Y, y)
+			}
 			if len(numbers) > 1 {
-				y, _ := a.number(k, numbers[1])
-				p.X, p.Y = append(p.X, x), append(p.Y, y)
+				p.X, p.Y = append(p.X, x), append(p.Y, a.number(k, numbers[1]))
 			}
 		}
 		if len(v.X) > 0 {
-			value.Series, area.Series = append(value.Series, v), append(area.Series, p)
+			value.Series = append(value.Series, v)
+		}
+		if len(p.X) > 0 {
+			area.Series = append(area.Series, p)
 		}
 	}
 	from, to := math.Inf(1), math.Inf(-1)
 	for k := range a.at {
-		x, _ := a.number(k, numbers[0])
+		x := a.number(k, numbers[0])
 		from, to = min(from, x), max(to, x)
 	}
-	p := a.published[0]
+	p := a.published[a.decides]
+	said := "the paper: " + a.Claim.Says[a.decides]
 	for _, y := range slices.Compact([]float64{p.low, p.high}) {
-		value.Series = append(value.Series, ChartSeries{Name: "the paper: " + a.Claim.Says[0], X: []float64{from, to}, Y: []float64{y, y}, Line: true, Published: true})
+		value.Series = append(value.Series, ChartSeries{Name: said, X: []float64{from, to}, Y: []float64{y, y}, Line: true, Published: true})
+		said = "" // one entry in the legend
 	}
 	all = append(all, value)
 	if len(numbers) > 1 && a.Verdict == Depends {
@@ -392,13 +390,6 @@ func (a *Answer) cells() []string {
 
 // rangeText is the range of an unknown input.
 func (u *Unknown) rangeText() string {
-	if values, ok := u.Factor["values"].([]any); ok {
-		var texts []string
-		for _, v := range values {
-			texts = append(texts, fmt.Sprint(v))
-		}
-		return strings.Join(texts, ", ")
-	}
 	return fmt.Sprintf("%v to %v", u.Factor["from"], u.Factor["to"])
 }
 
