@@ -3,6 +3,7 @@ package reproduce
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -158,6 +159,33 @@ func TestVerdicts(t *testing.T) {
 	}
 	if charts := got[0].charts(); len(charts) != 2 || len(got[1].charts()) != 0 {
 		t.Errorf("%d charts of a claim that depends: want its value and its area", len(charts))
+	}
+}
+
+// A chart of values has those of the measure that fails most, and a chart of an area
+// every point. An axis has marks below zero.
+func TestCharts(t *testing.T) {
+	e := Experiment{Name: "x", Unknown: []Unknown{{Name: "slots"}, {Name: "nodes"}}}
+	e.Claim = []Claim{{ID: "two", Says: []string{"more than 0", "from -2 to 5"}, Measure: []string{"v", "w"}}}
+	var points []point
+	for i, w := range []float64{math.NaN(), -3, 1, 7} {
+		points = append(points, point{Inputs: []string{figures(float64(i)), figures(float64(7 - i))}, Values: []float64s{{1, w}}})
+	}
+	answers := e.answers("p", points)
+	charts := answers[0].charts()
+	var y []float64
+	for _, s := range charts[0].Series {
+		y = append(y, s.Y...)
+	}
+	if want := []float64{1, -3, 7, -2, -2, 5, 5}; !slices.Equal(y, want) || charts[0].Series[3].Name != "" {
+		t.Errorf("values %v: want %v, and one name for both lines", y, want)
+	}
+	if n := len(charts[1].Series[0].X) + len(charts[1].Series[1].X); n != 4 {
+		t.Errorf("%d points in the area: want 4", n)
+	}
+	marks := charts[0].figure().Panels[0].Y.Tick.Marker.Ticks(0, 0)
+	if len(marks) < 5 || marks[0].Value >= 0 {
+		t.Errorf("marks %v: want some below zero", marks)
 	}
 }
 
