@@ -16,12 +16,12 @@ type word struct {
 	meaning string
 }
 
-// glossary reads the rows of the tables of the page.
+// glossary reads the entries of the page: "- **name, name**: meaning".
 func glossary() (all []word) {
-	for _, line := range strings.Split(docs.Glossary, "\n") {
-		cells := strings.Split(strings.Trim(strings.ReplaceAll(line, "`", ""), "| "), " | ")
-		if strings.HasPrefix(line, "|") && len(cells) == 2 && cells[0] != "word" {
-			all = append(all, word{strings.Split(cells[0], ", "), cells[1]})
+	page := strings.ReplaceAll(strings.ReplaceAll(docs.Glossary, "`", ""), "\n  ", " ")
+	for _, line := range strings.Split(page, "\n") {
+		if names, meaning, found := strings.Cut(strings.TrimPrefix(line, "- **"), "**: "); found {
+			all = append(all, word{strings.Split(names, ", "), meaning})
 		}
 	}
 	return all

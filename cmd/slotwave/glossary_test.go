@@ -9,7 +9,7 @@ import (
 func TestHelpExplainsWords(t *testing.T) {
 	t.Parallel()
 	if n := len(glossary()); n < 100 {
-		t.Errorf("%d words in the glossary: is the form of its tables still known?", n)
+		t.Errorf("%d words in the glossary: is the form of its entries still known?", n)
 	}
 	for name, want := range map[string]string{
 		"heartbeat": "the periodic report of a tracker", "Heartbeat Interval": "time between two heartbeats", "tracker": "the daemon on a worker node", "slowstart": "reduces",
