@@ -18,6 +18,11 @@ import (
 // caseTable reads an object of a case.json: a small cluster and jobs with given times.
 // Their outcome under a real JobTracker or ResourceManager is recorded next to it. Times
 // are in milliseconds from its start. Keys that no reader asks for are left alone.
+//
+//	cluster, costs, runs   readCluster
+//	scheduler              policy; on YARN inContainers
+//	jobs                   ofJobTracker; on YARN ofMapReduce; their maps and reduces: readTasks
+//	apps                   scripted
 type caseTable struct {
 	*table
 	tasks *int // of the case so far
