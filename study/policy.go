@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/slotwave/slotwave/scenarios"
@@ -22,15 +21,10 @@ const (
 	mostToFindPolicy = 2_000_000
 )
 
-// policies keeps what was found without some settings of a scenario, so that each search
-// is done once.
-type policies struct {
-	sync.Mutex
-	without map[string]Policy
-}
-
-// of returns the scheduler of a history without some settings, if the file runs so.
-func (p *policies) of(f *scenarios.File, seed uint64, without []string) (found Policy, err error) {
+// policyWithout returns the scheduler of a history without some settings, if the file
+// runs so.
+func (o *Options) policyWithout(f *scenarios.File, without []string) (found Policy, err error) {
+	p := o.policies
 	p.Lock()
 	defer p.Unlock()
 	key := strings.Join(slices.Compact(slices.Sorted(slices.Values(without))), "\n")
@@ -41,8 +35,8 @@ func (p *policies) of(f *scenarios.File, seed uint64, without []string) (found P
 	if err != nil {
 		return found, err
 	}
-	if first, err := as.Scenario(seed); err == nil {
-		if found, err = schedulerOf(as, first, seed); err != nil {
+	if first, err := as.Scenario(o.Seed); err == nil {
+		if found, err = schedulerOf(as, first, o.Seed); err != nil {
 			return found, err
 		}
 	}
@@ -61,11 +55,11 @@ func (o *Options) findScheduler(whole *scenarios.File, without []string, f *scen
 		if !run.AnyScheduler {
 			return false, nil
 		}
-		policy, err := o.policies.of(whole, o.Seed, without)
+		policy, err := o.policyWithout(whole, without)
 		policy.state(f)
 		return policy.Name != "", err
 	}
-	policy, err := o.policies.of(whole, o.Seed, slices.Concat(without, run.Stated))
+	policy, err := o.policyWithout(whole, slices.Concat(without, run.Stated))
 	if err != nil || !policy.searched {
 		return false, err // too large, or it runs only with the settings
 	}
@@ -83,42 +77,6 @@ func (o *Options) findScheduler(whole *scenarios.File, without []string, f *scen
 	policy.Name = cmp.Or(policy.Name, "fifo")
 	policy.state(f)
 	return true, nil
-}
-
-// Policy is a scheduler that no record states, and what else of the master the record
-// leaves open. An empty name is Hadoop's default.
-type Policy struct {
-	Name     string
-	Settings []PolicySetting
-	Why      string
-
-	searched bool
-	off      float64 // mean error of the jobs
-}
-
-// PolicySetting is a further key, with its value as in a file.
-type PolicySetting struct{ Section, Key, Value string }
-
-func (p Policy) state(f *scenarios.File) {
-	if p.Name != "" {
-		f.State("scheduler.name", p.Name, p.Why)
-	}
-	for _, s := range p.Settings {
-		f.State(s.Section+"."+s.Key, s.Value, "found with the scheduler")
-	}
-}
-
-func (p Policy) String() string {
-	text := p.Name
-	for i, s := range p.Settings {
-		text += []string{" with ", ", "}[min(i, 1)] + s.Key + " = " + s.Value
-	}
-	return text
-}
-
-// In returns the settings of a section.
-func (p Policy) In(section string) []PolicySetting {
-	return slices.DeleteFunc(slices.Clone(p.Settings), func(s PolicySetting) bool { return s.Section != section })
 }
 
 // SchedulerOf returns the scheduler of a history that states none, if the replay under
