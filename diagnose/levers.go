@@ -341,34 +341,41 @@ func unlikePeers(q *model.WhatIf) []lever {
 // the other schedulers.
 func limitsOf(q *model.WhatIf) []lever {
 	var list []lever
-	add := func(key, about, text string, edit func(q *model.WhatIf)) {
+	add := func(key, about, text string, weight float64, edit func(q *model.WhatIf)) {
 		list = append(list, lever{key: key, acts: "launch", about: about, to: []*Change{
-			edited(key, text, func(q *model.WhatIf) error { edit(q); return nil }).weigh(weightUnusual),
+			edited(key, text, func(q *model.WhatIf) error { edit(q); return nil }).weigh(weight),
 		}})
 	}
 	for i := range q.Scheduler.Pools {
 		p := &q.Scheduler.Pools[i]
-		for _, limit := range []struct {
-			key string
-			of  func(*model.Pool) **int
+		for _, k := range []struct {
+			key    string
+			set    bool
+			weight float64
+			unset  func(*model.Pool)
 		}{
-			{"max_maps", func(p *model.Pool) **int { return &p.MaxMaps }}, {"max_reduces", func(p *model.Pool) **int { return &p.MaxReduces }},
-			{"max_running_jobs", func(p *model.Pool) **int { return &p.MaxRunningJobs }},
+			{"max_maps", p.MaxMaps != nil, weightUnusual, func(p *model.Pool) { p.MaxMaps = nil }},
+			{"max_reduces", p.MaxReduces != nil, weightUnusual, func(p *model.Pool) { p.MaxReduces = nil }},
+			{"max_running_jobs", p.MaxRunningJobs != nil, weightUnusual, func(p *model.Pool) { p.MaxRunningJobs = nil }},
+			{"min_maps", p.MinMaps > 0, weightSet, func(p *model.Pool) { p.MinMaps = 0 }},
+			{"min_reduces", p.MinReduces > 0, weightSet, func(p *model.Pool) { p.MinReduces = 0 }},
+			{"weight", p.Weight != 1, max(weightSet, unusual(p.Weight < 0.25 || p.Weight > 4)), func(p *model.Pool) { p.Weight = 1 }},
+			{"mode", p.Mode != "", weightSet, func(p *model.Pool) { p.Mode = "" }},
 		} {
-			if *limit.of(p) != nil {
-				add("scheduler.pool."+limit.key, "limit of a pool", fmt.Sprintf("no %s of pool %s", limit.key, p.Name), func(q *model.WhatIf) { *limit.of(&q.Scheduler.Pools[i]) = nil })
+			if k.set {
+				add("scheduler.pool."+k.key, "setting of a pool", fmt.Sprintf("no %s of pool %s", k.key, p.Name), k.weight, func(q *model.WhatIf) { k.unset(&q.Scheduler.Pools[i]) })
 			}
 		}
 	}
 	if len(q.Scheduler.Users) > 0 {
-		add("scheduler.user", "limits of users", "no limits of users", func(q *model.WhatIf) { q.Scheduler.Users = nil })
+		add("scheduler.user", "limits of users", "no limits of users", weightUnusual, func(q *model.WhatIf) { q.Scheduler.Users = nil })
 	}
 	for i := range q.Scheduler.Queues {
 		for _, key := range q.Scheduler.Queues[i].Conf.Keys() {
 			if key == "capacity" && len(q.Scheduler.Queues) > 1 {
 				continue
 			}
-			add("scheduler.queue."+strings.ReplaceAll(key, "-", "_"), "limit of a queue", fmt.Sprintf("no %s of queue %s", strings.ReplaceAll(key, "-", "_"), q.Scheduler.Queues[i].Name), func(q *model.WhatIf) {
+			add("scheduler.queue."+strings.ReplaceAll(key, "-", "_"), "limit of a queue", fmt.Sprintf("no %s of queue %s", strings.ReplaceAll(key, "-", "_"), q.Scheduler.Queues[i].Name), weightUnusual, func(q *model.WhatIf) {
 				own := &q.Scheduler.Queues[i]
 				own.Conf = own.Conf.Without(key)
 			})
@@ -376,7 +383,7 @@ func limitsOf(q *model.WhatIf) []lever {
 	}
 	for _, key := range q.Scheduler.Conf.Keys() { // elements of the fair scheduler's file
 		if _, known := workload.FindProperty(key); !known {
-			add("scheduler."+key, "limit of the scheduler", "no "+key, func(q *model.WhatIf) { q.Scheduler.Conf = q.Scheduler.Conf.Without(key) })
+			add("scheduler."+key, "limit of the scheduler", "no "+key, weightUnusual, func(q *model.WhatIf) { q.Scheduler.Conf = q.Scheduler.Conf.Without(key) })
 		}
 	}
 	other := lever{key: "scheduler.name", acts: "launch", about: "order of jobs and tasks"}
@@ -415,7 +422,7 @@ func sizes(q *model.WhatIf) []lever {
 			return setHeartbeat(fmt.Sprintf("heartbeat of %v", next), next).weigh(weight)
 		}
 	}
-	list := []lever{beat}
+	list := []lever{beat, releaseLever(q)}
 	for _, cost := range []struct {
 		key, acts string
 		most      time.Duration // that a healthy cluster needs
@@ -442,6 +449,12 @@ func sizes(q *model.WhatIf) []lever {
 			return nil
 		}).weigh(weightUnusual)}})
 	}
+	const shared = "cluster.shared_slots"
+	kinds := map[bool]float64{true: weightSet, false: weightBought} // a shared slot stands for two
+	list = append(list, lever{key: shared, acts: "launch", about: "kinds of slots", to: []*Change{edited(shared, fmt.Sprintf("%s = %v", shared, !c.SharedSlots), func(q *model.WhatIf) error {
+		q.Cluster.SharedSlots = !q.Cluster.SharedSlots
+		return nil
+	}).weigh(kinds[c.SharedSlots])}})
 	machine := usualMachine(c)
 	list = append(list, slotsLever(q, workload.Map), slotsLever(q, workload.Reduce))
 	if !math.IsInf(machine.Uplink, 1) && len(c.Machines) > 0 && len(c.Racks) > 1 {
@@ -478,6 +491,18 @@ func sizes(q *model.WhatIf) []lever {
 		}
 	}
 	return append(list, reducesLever(), splitsLever(q))
+}
+
+// releaseLever tries the other releases of Hadoop that send heartbeats.
+func releaseLever(q *model.WhatIf) lever {
+	const key = "cluster.hadoop"
+	l := lever{key: key, acts: "launch start", about: "release of Hadoop"}
+	for i := range model.Releases {
+		if r := &model.Releases[i]; r.HeartbeatMin > 0 && r.Name != q.Cluster.Hadoop {
+			l.to = append(l.to, edited(key, "Hadoop "+r.Name, func(q *model.WhatIf) error { q.Cluster.Hadoop = r.Name; return nil }).weigh(weightBought))
+		}
+	}
+	return l
 }
 
 // hardware lists the keys of machines. More of it is tried in powers of base; 0: only
@@ -520,19 +545,19 @@ func usualSlowness(c *model.Cluster) float64 {
 	return median(list)
 }
 
-// slotsLever multiplies the slots of a kind on every node. One map slot is unusually few,
-// and more slots than cores are unusually many.
+// slotsLever multiplies the slots of a kind on every node. One map slot on several cores, or
+// one for four, is unusually few, and more slots than cores are unusually many.
 func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 	of := func(n *model.Node) *int { return []*int{&n.MapSlots, &n.ReduceSlots}[kind] }
 	cores := usualMachine(&q.Cluster).Cores
-	one, many := kind == workload.Map, false
+	few, many := kind == workload.Map, false
 	for i := range q.Cluster.Nodes {
 		n := *of(&q.Cluster.Nodes[i])
-		one, many = one && n <= 1, many || cores > 0 && n > cores
+		few, many = few && (n <= 1 && cores != 1 || 4*n <= cores), many || cores > 0 && n > cores
 	}
 	weight := func(steps int) float64 {
 		switch {
-		case one && steps > 0, many && steps < 0:
+		case few && steps > 0, many && steps < 0:
 			return weightUnusual
 		case steps < 0:
 			return weightUsual
@@ -548,7 +573,7 @@ func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 			}
 			return nil
 		})
-	if one {
+	if few {
 		l.to = []*Change{l.step(1)}
 	}
 	return l

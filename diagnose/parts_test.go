@@ -168,6 +168,48 @@ func TestSlowNodeByTimes(t *testing.T) {
 	}
 }
 
+// A slow interface keeps the shuffles of all other nodes open until it has sent its map
+// outputs: those of its own reduces end apart by more than two sleeps of a copier.
+func TestSlowInterfaceByShuffles(t *testing.T) {
+	for apart, want := range map[time.Duration]bool{-40 * s: true, 40 * s: true, 8 * s: false} {
+		w := &world{question: slotsOf(2, "n1", "n2", "n3", "n4", "n5")}
+		w.job("j", 0, 300*s)
+		for i := range 10 {
+			w.attempt(workload.Map, fmt.Sprintf("n%d", 1+i%5), i/5, 1*s, 2*s, 20*s)
+		}
+		for i := range 10 {
+			shuffle := 98 * s
+			if i%5 == 3 {
+				shuffle += apart
+			}
+			a := w.attempt(workload.Reduce, fmt.Sprintf("n%d", 1+i%5), i/5, 1*s, 2*s, 200*s)
+			a.Phases[workload.PhaseStartup], a.Phases[workload.PhaseShuffle] = 0, shuffle
+		}
+		d := w.run(t)
+		found := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Rule == "R16" && f.Node == "n4" && f.Device == "network" })
+		if found != want {
+			t.Errorf("shuffles %v apart: %+v, want R16 on the interface of n4: %v", apart, d.Findings, want)
+		}
+	}
+}
+
+// One attempt that is lost is a finding of a history if its repetition came late.
+func TestOneLostAttempt(t *testing.T) {
+	for wait, want := range map[time.Duration]bool{100 * s: true, 1 * s: false} {
+		w := &world{}
+		w.job("j", 0, 200*s)
+		for i := range 60 {
+			w.attempt(workload.Map, fmt.Sprintf("n%d", 1+i%5), i/5, 1*s, 2*s, 60*s)
+		}
+		w.attempt(workload.Map, "n1", 20, 1*s, 2*s, 3*s)
+		w.again(workload.Failed, "n2", 3*s, 2*s+wait, 190*s)
+		d := w.run(t)
+		if found := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Rule == "R23" && f.Node == "n1" }); found != want {
+			t.Errorf("repeated after %v: %+v, want R23 on n1: %v", wait, d.Findings, want)
+		}
+	}
+}
+
 // A set-up says what held its slot; a repeated attempt says when the loss was known.
 func TestExplainWaits(t *testing.T) {
 	w := &world{question: slotsOf(1, "n1", "n2")}

@@ -48,7 +48,12 @@ func (v *verifier) propose(d *Diagnosis) []Finding {
 	best := v.search(list)
 	slices.SortStableFunc(best, func(a, b screened) int { return -cmp.Compare(a.score(), b.score()) })
 	var found []Finding
-	for _, s := range best[:min(len(best), v.Most/2)] {
+	tested := 0
+	for i, s := range best {
+		if tested == v.Most || i >= v.Most/2 && !s.lever.unusual() {
+			continue
+		}
+		tested++
 		t := v.begin(s.change, v.about, s.lever.node != "")
 		v.narrow(t)
 		if t.receipt.Outcome != Confirmed {
@@ -94,7 +99,7 @@ func (e *evidence) suspect(d *Diagnosis) {
 
 // search tries each lever with the seed of the base, and then goes on in the
 // direction that gains. It returns the best change of each lever that gains at least
-// half of what a finding needs.
+// half of what a finding needs, or whose value is unusual.
 func (v *verifier) search(list []lever) []screened {
 	const furthest = 3 // steps
 	best := make([]screened, len(list))
@@ -133,7 +138,12 @@ func (v *verifier) search(list []lever) []screened {
 			}
 		}
 	}
-	return slices.DeleteFunc(best, func(s screened) bool { return s.change == nil || s.gain < v.least/2 })
+	for i := range best {
+		if l := &list[i]; l.unusual() && best[i].gain < v.least/2 { // it may gain with other seeds
+			best[i] = screened{lever: l, change: l.to[0]}
+		}
+	}
+	return slices.DeleteFunc(best, func(s screened) bool { return s.change == nil || s.gain < v.least/2 && !s.lever.unusual() })
 }
 
 // mostTasks is how many times the tasks of the base a change may have.

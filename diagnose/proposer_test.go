@@ -55,6 +55,33 @@ func TestProposals(t *testing.T) {
 	}
 }
 
+// A node unlike its peers is tested in pairs although its fault costs nothing with the
+// seed of the run.
+func TestUnusualInPairs(t *testing.T) {
+	p := newTestRun()
+	p.question = &model.WhatIf{Jobs: []workload.Job{{ID: "j"}}, Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10)}}
+	p.question.Cluster.Nodes[3].Name, p.question.Cluster.Nodes[3].Dies = "n3", 100*s
+	in := p.input()
+	in.Question = p.question
+	o := DefaultOptions()
+	o.Verify = DefaultVerification(mortal{})
+	d, err := Run(context.Background(), in, o)
+	if err != nil || !slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Node == "n3" && f.Receipt.Outcome == Confirmed }) {
+		t.Errorf("%+v, %v: want n3 confirmed", d, err)
+	}
+}
+
+// mortal takes longer if n3 dies, except with the first seed.
+type mortal struct{}
+
+func (mortal) Predict(q model.WhatIf) (model.Prediction, error) {
+	length := 100 * s
+	if q.Seed > 0 && q.Cluster.Nodes[3].Dies > 0 {
+		length = 130 * s
+	}
+	return model.Prediction{Mean: length, Jobs: []model.JobOutcome{{ID: "j", Finish: length}}}, nil
+}
+
 // Levers change a copy: nodes unlike their peers, limits, and what a machine can hold.
 func TestLevers(t *testing.T) {
 	three := 3
@@ -66,7 +93,7 @@ func TestLevers(t *testing.T) {
 			Machines: []model.Machine{{Memory: 48e9}, {Memory: 48e9, Speed: 0.5}},
 			Loads:    []model.Load{{Node: 2, Share: 0.5}},
 		},
-		Scheduler: model.Scheduler{Name: "fair2", Pools: []model.Pool{{Name: "etl", MaxMaps: &three}}},
+		Scheduler: model.Scheduler{Name: "fair2", Pools: []model.Pool{{Name: "etl", MaxMaps: &three, MinMaps: 2, Weight: 0.1}}},
 	}
 	q.Jobs[0].Conf.Set("mapred.child.java.opts", "-Xmx1400m")
 	find := func(key string) *lever {
@@ -84,6 +111,18 @@ func TestLevers(t *testing.T) {
 	free, err := find("scheduler.pool.max_maps").to[0].Edit(q)
 	if err != nil || free.Scheduler.Pools[0].MaxMaps != nil || q.Scheduler.Pools[0].MaxMaps == nil {
 		t.Errorf("without the limit of the pool: %+v, %v", free.Scheduler, err)
+	}
+	for key, weight := range map[string]float64{"weight": weightUnusual, "min_maps": weightSet} {
+		change := find("scheduler.pool." + key).to[0]
+		if equal, err := change.Edit(q); err != nil || change.weight != weight || key == "weight" && equal.Scheduler.Pools[0].Weight != 1 || key == "min_maps" && equal.Scheduler.Pools[0].MinMaps != 0 {
+			t.Errorf("without %s of the pool: %+v, %v; weight of the change %v, want %v", key, equal.Scheduler, err, change.weight, weight)
+		}
+	}
+	if other, err := find("cluster.hadoop").to[0].Edit(q); err != nil || other.Cluster.Hadoop != "0.20.2" || q.Cluster.Hadoop != "" {
+		t.Errorf("another release: %q, %v", other.Cluster.Hadoop, err)
+	}
+	if shared, err := find("cluster.shared_slots").to[0].Edit(q); err != nil || !shared.Cluster.SharedSlots || q.Cluster.SharedSlots {
+		t.Errorf("shared slots: %v, %v", shared.Cluster.SharedSlots, err)
 	}
 	divided, err := find("dfs.block.size").step(-1).Edit(q)
 	if m := divided.Jobs[0].Maps; err != nil || m.Count != 36 || q.Jobs[0].Maps.Count != 9 {

@@ -216,63 +216,106 @@ func (s *scene) nodeDelay(node string) float64 {
 
 // slowNode is how much longer the tasks of a node take than those of its peers.
 type slowNode struct {
-	node   string
-	kind   workload.Kind
-	factor float64
-	z      float64
+	node     string
+	kind     workload.Kind
+	shuffles bool // its shuffles end apart from all others, factor says by how much
+	factor   float64
+	z        float64
 }
 
 // slowLimits are pairs of a factor and of a number of standard errors, from both of
 // which a node is slow. Sound nodes of few tasks differ by chance, and by what runs
-// beside them. The last has the least factor.
-var slowLimits = [2][2]float64{{1.5, 3.2}, {1.3, 7}}
+// beside them. Shuffles have a limit of their own.
+var slowLimits, shuffleLimits = [][2]float64{{1.5, 3.2}, {1.3, 7}}, [][2]float64{{1.1, 3.2}}
 
 // slowNodes compares the times of the tasks of each node with those of the same job,
 // kind on the other nodes, by their logarithms (same-node outliers of
-// SONATA, over all jobs). A larger input excuses a longer time. It returns the nodes
-// that are far above the others, for the kind of tasks that says it most clearly.
+// SONATA, over all jobs). It returns the nodes that are far above the others, for the
+// kind of tasks that says it most clearly.
+//
+// Other nodes wait for all that a slow interface sends, so their shuffles end together.
+// Those of its own node wait for what it receives, and end earlier or later.
 func (b *books) slowNodes(t *Thresholds) []slowNode {
 	var found []slowNode
-	for kind := range workload.Kind(2) {
-		excess := make([][]float64, len(b.nodes.list)) // of each task of a node
-		for _, j := range b.jobs {
-			lastMap := b.lastMap(j)
-			var groups [2][]int32 // maps with remote data, and reduces that copy all of it after the last map, are apart
-			for _, row := range j.won[kind] {
-				apart, a := 0, b.at(row)
-				if kind == workload.Reduce && a.start >= lastMap || a.locality == workload.RackLocal || a.locality == workload.OffRack {
-					apart = 1
-				}
-				groups[apart] = append(groups[apart], row)
-			}
-			for _, rows := range groups {
-				var times, inputs []float64
-				for _, row := range rows {
-					a := b.at(row)
-					start := a.start
-					if kind == workload.Reduce { // time before the end of the last map is a wait
-						start = min(max(start, lastMap), a.finish)
-					}
-					times, inputs = append(times, (a.finish-start).Seconds()), append(inputs, float64(max(0, a.input(kind))))
-				}
-				if len(rows) < fewestPeers {
-					continue
-				}
-				usual, input := median(times), median(inputs)
-				for i, row := range rows {
-					if a := b.at(row); b.node(a) != "" && times[i] > 0 && usual > 0 {
-						excused := 0.0
-						if input > 0 && inputs[i] > input {
-							excused = math.Log(inputs[i] / input)
-						}
-						excess[a.node] = append(excess[a.node], math.Log(times[i]/usual)-excused)
-					}
-				}
+	for _, of := range []struct {
+		kind     workload.Kind
+		shuffles bool
+	}{{workload.Map, false}, {workload.Reduce, false}, {workload.Reduce, true}} {
+		list, nodes := b.compareNodes(of.kind, b.excess(of.kind, of.shuffles))
+		limits := slowLimits
+		for i := range list {
+			if n := &list[i]; of.shuffles {
+				limits = shuffleLimits
+				n.shuffles, n.factor, n.z = true, max(n.factor, 1/n.factor), math.Abs(n.z)
 			}
 		}
-		found = b.compareNodes(found, kind, excess, t)
+		list = slices.DeleteFunc(list, func(n slowNode) bool {
+			return !slices.ContainsFunc(limits, func(l [2]float64) bool { return n.factor >= l[0] && n.z >= l[1] }) || !of.shuffles && n.factor < t.SlowNode
+		})
+		if 4*len(list) > max(4, nodes) { // the tasks differ, and not the nodes
+			continue
+		}
+		for _, n := range list {
+			if i := slices.IndexFunc(found, func(f slowNode) bool { return f.node == n.node }); i < 0 {
+				found = append(found, n)
+			} else if n.z > found[i].z && !n.shuffles {
+				found[i] = n
+			}
+		}
 	}
 	return found
+}
+
+// excess lists by node how much longer than usual each task of a kind takes, as a
+// logarithm, or the shuffle of each reduce after the last map. A larger input excuses a
+// longer time. Shuffles that end within two sleeps of a copier end together.
+func (b *books) excess(kind workload.Kind, shuffles bool) [][]float64 {
+	const together = 10.0 // seconds
+	excess := make([][]float64, len(b.nodes.list))
+	for _, j := range b.jobs {
+		lastMap := b.lastMap(j)
+		var groups [2][]int32 // maps with remote data, and reduces that copy all of it after the last map, are apart
+		for _, row := range j.won[kind] {
+			apart, a := 0, b.at(row)
+			if kind == workload.Reduce && a.start >= lastMap || a.locality == workload.RackLocal || a.locality == workload.OffRack {
+				apart = 1
+			}
+			groups[apart] = append(groups[apart], row)
+		}
+		for _, rows := range groups {
+			var times, inputs []float64
+			for _, row := range rows {
+				a := b.at(row)
+				start, end := a.start, a.finish
+				if shuffles {
+					_, end, _ = a.shuffle()
+				}
+				if kind == workload.Reduce { // time before the end of the last map is a wait
+					start = min(max(start, lastMap), end)
+				}
+				times, inputs = append(times, (end-start).Seconds()), append(inputs, float64(max(0, a.input(kind))))
+			}
+			if len(rows) < fewestPeers {
+				continue
+			}
+			usual, input := median(times), median(inputs)
+			for i, row := range rows {
+				a := b.at(row)
+				if b.node(a) == "" || times[i] <= 0 || usual <= 0 {
+					continue
+				}
+				more := math.Log(times[i] / usual)
+				if input > 0 && inputs[i] > input {
+					more -= math.Log(inputs[i] / input)
+				}
+				if shuffles && math.Abs(times[i]-usual) < together {
+					more = 0
+				}
+				excess[a.node] = append(excess[a.node], more)
+			}
+		}
+	}
+	return excess
 }
 
 // input is what a task reads, in bytes; 0: unknown.
@@ -283,21 +326,19 @@ func (a *attempt) input(kind workload.Kind) int64 {
 	return max(a.InBytes, a.HDFSReadBytes)
 }
 
-// compareNodes adds the nodes whose tasks of a kind take far longer, if they are few:
-// where many do, the tasks differ and not the nodes.
-func (b *books) compareNodes(found []slowNode, kind workload.Kind, excess [][]float64, t *Thresholds) []slowNode {
-	var slow []slowNode
-	nodes := 0
+// compareNodes compares the tasks of each node with those of all others, and counts the
+// nodes. It leaves out those that hardly differ, since the spread takes long to find.
+func (b *books) compareNodes(kind workload.Kind, excess [][]float64) (list []slowNode, nodes int) {
 	medians := make([]float64, len(excess)) // of nodes with tasks
-	for node, list := range excess {
-		if len(list) > 0 {
-			medians[node] = median(list)
+	for node, own := range excess {
+		if len(own) > 0 {
+			medians[node] = median(own)
 		}
 	}
 	for node, own := range excess {
 		var others []float64
-		for k, list := range excess {
-			if k != node && len(list) > 0 {
+		for k, of := range excess {
+			if k != node && len(of) > 0 {
 				others = append(others, medians[k])
 			}
 		}
@@ -306,34 +347,19 @@ func (b *books) compareNodes(found []slowNode, kind workload.Kind, excess [][]fl
 		}
 		nodes++
 		usual := median(others)
-		factor := math.Exp(medians[node] - usual)
-		if factor < max(slowLimits[len(slowLimits)-1][0], t.SlowNode) {
-			continue // whatever the spread of the tasks of all other nodes, which takes long to find
+		more := medians[node] - usual
+		if math.Abs(more) < math.Log(shuffleLimits[0][0]) {
+			continue
 		}
 		all := slices.Concat(slices.Delete(slices.Clone(excess), node, node+1)...)
 		spread := normalMAD * deviation(all, median(all))
 		between := normalMAD * deviation(others, usual)
 		const medianError = 1.2533 // of a normal median, in errors of the mean
-		e := max(0.03, between, medianError*spread/math.Sqrt(float64(len(own))))
-		n := slowNode{b.nodes.list[node], kind, factor, (medians[node] - usual) / e}
-		for _, l := range slowLimits {
-			if n.factor >= max(l[0], t.SlowNode) && n.z >= l[1] {
-				slow = append(slow, n)
-				break
-			}
-		}
+		const together = 0.06      // error that all tasks of a node share, by what runs beside them
+		e := max(together, between, medianError*spread/math.Sqrt(float64(len(own))))
+		list = append(list, slowNode{node: b.nodes.list[node], kind: kind, factor: math.Exp(more), z: more / e})
 	}
-	if 4*len(slow) > max(4, nodes) {
-		return found
-	}
-	for _, n := range slow {
-		if i := slices.IndexFunc(found, func(f slowNode) bool { return f.node == n.node }); i < 0 {
-			found = append(found, n)
-		} else if n.z > found[i].z {
-			found[i] = n
-		}
-	}
-	return found
+	return list, nodes
 }
 
 // slowNodes finds the nodes on which tasks take longer than on their peers, while no
@@ -346,7 +372,9 @@ func (s *scene) slowNodes() []hit {
 			continue
 		}
 		h := hit{node: n.node, value: n.factor, peers: 1, z: n.z, account: slowDevice, saves: max(s.nodeDelay(n.node), st.length()*(1-1/n.factor)/4)}
-		h.device, h.evidence = st.slowPart(n.node, n.factor)
+		if h.device, h.evidence = st.slowPart(n.node, n.factor); n.shuffles {
+			h.device, h.evidence = "network", fmt.Sprintf("the shuffles of its reduces end apart from those of all other nodes, by a factor of %.2f", n.factor)
+		}
 		h.change = repair(n.node, h.device)
 		hits = append(hits, h)
 	}
@@ -664,7 +692,8 @@ var ruleR23 = rule{
 			}
 		}
 		const unlikely = 0.01 // that so many attempts of one node are lost by chance
-		if lost == 0 || lost/whole <= s.t.Lost && s.q == nil && chance > unlikely {
+		delayed := h.saves > s.t.Lost*s.job.time().Seconds()
+		if lost == 0 || lost/whole <= s.t.Lost && !delayed && s.q == nil && chance > unlikely {
 			return nil
 		}
 		h.value, h.peers, h.change = lost/whole, s.t.Lost, noFailures()
