@@ -224,6 +224,9 @@ func TestDocumentedCommands(t *testing.T) {
 					if slices.Contains(args, "--all") || slices.Contains(args, "slots") {
 						layers.OnlyWhole(t, "takes minutes; package reproduce tests its claims")
 					}
+					if slices.Contains(args, "zhang") {
+						layers.OnlyWhole(t, "TestModelOutputsStay and TestZhangLoop make its parts")
+					}
 				case "report":
 					if !layers.Whole { // simulates for 20 s
 						args = append(args, "--verify", "off")

@@ -43,7 +43,7 @@ reduces = 6
 		return name
 	}
 	asked, past, out := write("asked.toml", scenario), write("past.toml", scenario+vary), filepath.Join(dir, "out")
-	if code, _, stderr := call("", "run", past, "--quiet", "--out", out); code != exitDone {
+	if code, _, stderr := call("", "run", past, "--quiet", "--set", "plots=none", "--out", out); code != exitDone {
 		t.Fatal(stderr)
 	}
 	code, without, stderr := call("", "predict", asked)
@@ -59,7 +59,7 @@ reduces = 6
 		t.Fatalf("%d %s\n%s", code, stderr, nodes)
 	}
 	other := write("other.toml", strings.Replace(scenario, `"sort"`, `"another"`, 1))
-	if code, _, stderr := call("", "run", other, "--quiet", "--out", filepath.Join(dir, "other")); code != exitDone {
+	if code, _, stderr := call("", "run", other, "--quiet", "--set", "plots=none", "--out", filepath.Join(dir, "other")); code != exitDone {
 		t.Fatal(stderr)
 	}
 	for _, c := range []struct {

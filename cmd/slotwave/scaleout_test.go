@@ -9,8 +9,7 @@ import (
 	"github.com/slotwave/slotwave/internal/layers"
 )
 
-// unevenStudy has 200 points of which the last takes a hundred times as long as
-// the first.
+// unevenStudy has points of which the last takes a hundred times as long as the first.
 const unevenStudy = `
 scenario = "my.toml"
 replications = %d
@@ -19,16 +18,16 @@ metrics = ["mean_response_ns"]
 key = "maps"
 from = 1
 to = 200
-count = 200
+count = %d
 `
 
-// uneven writes the study of 200 uneven points into a new folder.
-func uneven(t *testing.T, replications int) {
+// uneven writes a study of uneven points into a new folder.
+func uneven(t *testing.T, points, replications int) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	scenario, _, _ := strings.Cut(sweptScenario, "[vary]")
 	writeFile(t, "my.toml", scenario)
-	writeFile(t, "mystudy.toml", fmt.Sprintf(unevenStudy, replications))
+	writeFile(t, "mystudy.toml", fmt.Sprintf(unevenStudy, replications, points))
 }
 
 // Two mappers of Hadoop Streaming, one of which gets keys before its lines, write
@@ -37,7 +36,11 @@ func TestSweepStreaming(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs one sweep twice")
 	}
-	uneven(t, 1)
+	points := 40
+	if layers.Whole {
+		points = 200
+	}
+	uneven(t, points, 1)
 	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "local")
 	if layers.Whole {
 		for _, workers := range []string{"1", "2", "8"} {
@@ -47,7 +50,7 @@ func TestSweepStreaming(t *testing.T) {
 	}
 	lines := strings.SplitAfter(strings.TrimSuffix(verb(t, "sweep", "plan", "mystudy.toml"), "\n"), "\n")
 	rows := ""
-	for i, half := range [][]string{lines[:100], lines[100:]} {
+	for i, half := range [][]string{lines[:points/2], lines[points/2:]} {
 		input := ""
 		for k, line := range half {
 			if i == 0 {
@@ -70,7 +73,7 @@ func TestSweepStreaming(t *testing.T) {
 	verb(t, "sweep", "merge", "hadoop.rows", "--quiet", "--out", "merged")
 	sameTree(t, tree(t, "merged"), tree(t, "local"), "Hadoop Streaming")
 	verb(t, "sweep", "submit", "hadoop", "mystudy.toml", "--shards", "4", "--dry-run", "--out", "shards")
-	if script := read(t, "shards/hadoop.sh"); !strings.Contains(script, "linespermap=50 ") || !strings.Contains(script, ",mystudy.toml,my.toml'") {
-		t.Errorf("got %s: want 50 points a mapper, and the study and the scenario as files", script)
+	if script := read(t, "shards/hadoop.sh"); !strings.Contains(script, fmt.Sprintf("linespermap=%d ", points/4)) || !strings.Contains(script, ",mystudy.toml,my.toml'") {
+		t.Errorf("got %s: want a quarter of the points a mapper, and the study and the scenario as files", script)
 	}
 }

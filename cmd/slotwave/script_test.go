@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,6 +16,7 @@ const leaveStatus = "SLOTWAVE_LEAVE_STATUS"
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"slotwave": func() {
+			debug.SetGCPercent(garbagePercent) // as the program, of which tests measure the memory
 			code := (&app{stdout: os.Stdout, stderr: os.Stderr}).run(os.Args[1:])
 			if file := os.Getenv(leaveStatus); file != "" {
 				status, _ := os.ReadFile("/proc/self/status")

@@ -135,7 +135,7 @@ func TestSweepSlurm(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	uneven(t, 6)
+	uneven(t, 200, 6)
 	s := newSlurm(t)
 	s.run(program, "sweep", "mystudy.toml", "--quiet", "--out", "local")
 	submit := func() string {

@@ -4,8 +4,18 @@ package layers
 
 import (
 	"os"
+	"runtime/debug"
 	"testing"
 )
+
+// Tests keep little alive and throw much away: with fewer collections they take a fifth
+// less processor time. GOGC in the environment has its way.
+func init() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+		debug.SetMemoryLimit(1 << 30)
+	}
+}
 
 // Whole is set if tests do all of their work, as .ci/nightly has them do.
 var Whole = os.Getenv("SLOTWAVE_LARGE") != ""

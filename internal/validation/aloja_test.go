@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/slotwave/slotwave/internal/evidence"
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 )
@@ -128,9 +129,7 @@ func (b *alojaBenchmark) simulate(t *testing.T) map[setting]float64 {
 // Pairs of runs that differ in one thing: the ratio of their times against those
 // measured, and how long some of them take.
 func TestPairsOfALOJA(t *testing.T) {
-	if testing.Short() {
-		t.Skip("simulates large jobs at device")
-	}
+	layers.OnlyWhole(t, "TestRealPairs simulates the same pairs by verbs")
 	const repeats = 0.02 // as far as repeated runs of WordCount agree
 	var b, times strings.Builder
 	b.WriteString("| benchmark | pair | pairs measured | ratio, quartiles | simulated | result |\n|---|---|---|---|---|---|\n")

@@ -19,7 +19,6 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
@@ -262,40 +261,12 @@ func cost(planted, well []float64) float64 {
 // does.
 func runAndDiagnose(t *testing.T, name, out string, k diagnosis.Options, run string) *diagnosis.Diagnosis {
 	t.Helper()
-	runInto(t, name, out, study.Options{Seed: 1})
+	runSet(t, name, out, study.Options{Set: []string{"plots=none"}})
 	found, err := diagnosis.Diagnose([]string{filepath.Join(out, run)}, k)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return found
-}
-
-// runInto simulates a scenario into a folder.
-func runInto(t *testing.T, name, out string, o study.Options) {
-	t.Helper()
-	s, err := study.Open(name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := resultdir.Create(out, resultdir.Purpose{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Abort()
-	runs, err := s.Simulate(d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Write(d, runs); err != nil {
-		t.Fatal(err)
-	}
-	m, err := s.Manifest(resultdir.Build{}, []string{"run", name, "--seed=1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Commit(m); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // names reports whether a finding names a planted fault: its kind, and the node

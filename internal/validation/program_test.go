@@ -54,6 +54,9 @@ func call(stdin string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	c := exec.Command(path, args...)
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(stdin), &out, &errs
+	if os.Getenv("GOGC") == "" {
+		c.Env = append(os.Environ(), "GOGC=400", "GOMEMLIMIT=1GiB") // as package layers has tests do
+	}
 	if err = c.Run(); err != nil && c.ProcessState == nil {
 		return -1, "", err.Error()
 	}

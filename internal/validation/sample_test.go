@@ -73,7 +73,7 @@ func TestSampledSort(t *testing.T) {
 func sampledSort(t *testing.T, set ...string) map[string]float64 {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	runInto(t, "hitune-sort", out, study.Options{Seed: 1, Trace: true, Set: set})
+	runSet(t, "hitune-sort", out, study.Options{Trace: true, Set: set})
 	name := filepath.Join(t.TempDir(), "samples.csv")
 	f, err := os.Create(name)
 	if err != nil {
