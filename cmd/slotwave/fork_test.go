@@ -101,6 +101,9 @@ func TestChangeKeys(t *testing.T) {
 // A run of several that was killed, at whichever moment, is begun anew by the same
 // command and gives the files of one that was never killed.
 func TestKilledRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills many runs")
+	}
 	t.Chdir(t.TempDir())
 	text := "[cluster]\nnodes = 5\n[[job]]\nname = \"a\"\nmaps = 40\nduration = { dist = \"exponential\", mean = \"20s\" }\n"
 	writeFile(t, "varied.toml", text+"[vary]\n\"scheduler.name\" = [\"fifo\", \"fair2\"]\n")

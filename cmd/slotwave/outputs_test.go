@@ -39,6 +39,9 @@ func contentBut(t *testing.T, folder string, left *regexp.Regexp) map[string]str
 // Of every two verbs that write a folder, the second refuses the result of the first
 // and leaves each of its files as it is; the same verb replaces its own result.
 func TestVerbsKeepTheResultsOfOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs each pair of verbs")
+	}
 	dir := t.TempDir()
 	record := filepath.Join(dir, "record")
 	verb(t, "run", "two-jobs", "--quiet", "--out", record)

@@ -79,6 +79,9 @@ reduces = 6
 
 // The example of the page on scenarios does what is written beside it.
 func TestDocumentedHistory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a whole history")
+	}
 	_, part, found := strings.Cut(read(t, "../../docs/scenarios.md"), "\n## Inputs for models\n")
 	files := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(part, -1)
 	commands := regexp.MustCompile(`(?m)^    slotwave (.*)$`).FindAllStringSubmatch(part, 3)

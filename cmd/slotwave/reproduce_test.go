@@ -41,6 +41,9 @@ func TestReproduce(t *testing.T) {
 // The loop of Zhang, Cherkasova and Loo by verbs alone: benchmarks with rows of 100
 // bytes, lines, a small run, and a prediction of a larger one.
 func TestZhangByVerbs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the microbenchmarks")
+	}
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	scenario := func(name string, nodes, bytes, reduces string) string {

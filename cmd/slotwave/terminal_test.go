@@ -47,6 +47,9 @@ func hostileInputs(t *testing.T) (history, scenario string) {
 // No verb writes a character that controls a terminal, whatever the names in its input
 // hold; and a name is the same text in every table, so that tables join.
 func TestTerminalIsSafe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every verb")
+	}
 	t.Chdir(t.TempDir())
 	history, scenario := hostileInputs(t)
 	writeFile(t, "size.toml", "scenario = \"flat.toml\"\nconfidence = \"50 %\"\nmost_nodes = 3\nmax_replications = 40\n[[goal]]\nfinish = \"10m\"\n")
