@@ -133,7 +133,7 @@ func (t caseTable) each(key string, nodes, most int) []int {
 	case !isList:
 		return slices.Repeat([]int{t.integer(key, 0, 0, most)}, nodes)
 	case len(list) != nodes:
-		t.failf(key, "%d numbers: want one number, or one for each of %d nodes", len(list), nodes)
+		t.failf(key, "a list of %d: want one number, or one for each of %d nodes", len(list), nodes)
 		return make([]int, nodes)
 	}
 	return t.wholes(key, list, 0, most)
@@ -159,7 +159,7 @@ func (t caseTable) times(key string, tasks int) (d workload.Durations) {
 			t.lacks("%s: missing: want the time of %d tasks in ms", join(t.path, key), tasks)
 		}
 	case len(list) < tasks:
-		t.failf(key, "%d times: want one for each of %d tasks", len(list), tasks)
+		t.failf(key, "a list of %d: want a time for each of %d tasks", len(list), tasks)
 	default:
 		for _, ms := range t.wholes(key, list[:tasks], 0, mostCaseTime) {
 			d.Each = append(d.Each, millis(ms))
@@ -185,7 +185,7 @@ func (t caseTable) byNode(key string, nodes int) []time.Duration {
 	for _, name := range slices.Sorted(maps.Keys(in.values)) {
 		i, err := strconv.Atoi(name)
 		if err != nil || i < 0 || i >= nodes {
-			in.failf(name, "want the number of a node from 0 to %d", nodes-1)
+			in.failf(name, "want the number of a node in place of %q, from 0 to %d", name, nodes-1)
 			continue
 		}
 		times[i] = in.milliseconds(name)
@@ -223,7 +223,7 @@ func (t caseTable) readCluster(to *model.Cluster, run int) {
 	}
 	perNode := fmt.Sprintf("a list of at most %d numbers, one for each node", nodes)
 	if list := in.list("rack_of", perNode); len(list) > nodes {
-		in.want("rack_of", list, perNode)
+		in.failf("rack_of", "a list of %d: want %s", len(list), perNode)
 	} else {
 		for i, rack := range in.wholes("rack_of", list, 0, racks-1) {
 			to.Nodes[i].Rack = rack
@@ -251,9 +251,11 @@ func (t caseTable) readCluster(to *model.Cluster, run int) {
 		return
 	}
 	at := index("runs", run-1)
-	beats, _ := runs[run-1].([]any)
-	if len(beats) != nodes {
-		t.failf(at, "%d heartbeat phases: want one for each of %d nodes", len(beats), nodes)
+	beats, ok := runs[run-1].([]any)
+	if perNode := fmt.Sprintf("want a heartbeat phase for each of %d nodes", nodes); !ok {
+		t.failf(at, "%s: %s", describe(runs[run-1]), perNode)
+	} else if len(beats) != nodes {
+		t.failf(at, "a list of %d: %s", len(beats), perNode)
 	}
 	for _, ms := range t.wholes(at, beats, 0, mostCaseTime) {
 		to.Phases = append(to.Phases, millis(ms))

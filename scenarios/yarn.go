@@ -117,11 +117,15 @@ func isAllocations(data []byte) bool { return strings.Contains(string(data), "<a
 // scheduler reads the rest of [scheduler], over what the files say.
 func (x *yarnTable) scheduler(c *model.Cluster) (model.Scheduler, *model.YARN) {
 	names := slices.Sorted(maps.Keys(yarnSchedulers))
-	usual := x.name
-	if usual == "" && !x.has("file") { // whose queues are not those of the class that a recorded job names
-		usual = x.ofClass(c.Conf)
+	class := c.Conf.Text(classKey)
+	usual := cmp.Or(x.name, ofClass(x.files[classKey].value))
+	if usual == "" && !x.has("file") { // whose queues may be of another class than recorded jobs name
+		usual = ofClass(class)
 	}
 	usual = cmp.Or(usual, "yarn-capacity")
+	if of := ofClass(class); of != "" && of != usual {
+		x.warn("%s%s: %s has no effect: scheduler.file holds the queues of %s", x.files[classKey].at(), classKey, class, usual)
+	}
 	name := x.oneOf("name", usual, names...)
 	if x.name != "" && name != x.name {
 		x.failf("name", "%q: want %q: %s holds its allocations", name, x.name, x.rulesOf)
@@ -154,9 +158,10 @@ func (x *yarnTable) scheduler(c *model.Cluster) (model.Scheduler, *model.YARN) {
 	return model.Scheduler{Name: name, Conf: c.Conf.Over(own)}, &x.y
 }
 
-// ofClass returns the scheduler whose class yarn-site.xml names.
-func (x *yarnTable) ofClass(conf workload.Conf) string {
-	class := conf.Text("yarn.resourcemanager.scheduler.class")
+const classKey = "yarn.resourcemanager.scheduler.class"
+
+// ofClass returns the scheduler of a class; empty: the usual one, or no class.
+func ofClass(class string) string {
 	switch class[strings.LastIndexByte(class, '.')+1:] {
 	case "FairScheduler":
 		return "yarn-fair"

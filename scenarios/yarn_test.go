@@ -71,7 +71,7 @@ func TestYARNFilesAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, file, site, want string }{
 		{"sum", twoQueues + queue("root.adhoc.capacity", "50") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.capacity: got "50": want capacities below root that sum to 100, not to 110`},
 		{"maximum", twoQueues + queue("root.adhoc.maximum-capacity", "30") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.maximum-capacity: got "30": want at least the capacity`},
-		{"queue", twoQueues + ended, "", `s.toml:7: job a: queue: queue "default": want a leaf of the capacity scheduler's tree: root.adhoc, root.etl, or queue-mappings with queue-mappings-override.enable`},
+		{"queue", twoQueues + ended, "", `s.toml:7: job a: queue: queue "default": want a leaf of the capacity scheduler's tree (root.adhoc, root.etl), or a queue-mappings of the job's user`},
 		{"unread", twoQueues + queue("queue-mappings", "u:ann:etl") + queue("root.etl.user-limit-factr", "2") + queue("root.etl.state", "RUNNING") + ended, "", "c.xml:7: yarn.scheduler.capacity.root.etl.user-limit-factr has no effect: it is of no queue, or not simulated (did you mean user-limit-factor?)"},
 		{"preemption", strings.ReplaceAll(twoQueues, "adhoc", "default") + ended,
 			noQueue + property("yarn.resourcemanager.scheduler.monitor.enable", "true") + property(preemption+"lazy-preemption-enabled", "true") +

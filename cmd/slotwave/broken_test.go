@@ -121,7 +121,7 @@ var broken = []struct {
 
 	{"a case that is not JSON", "c.json", strings.Replace(soundCase, `"runs": [[0, 100]],`, `"runs": [[0, 100]`, 1), []string{"c.json:6: "}},
 	{"a case with a text for a number", "c.json", strings.Replace(soundCase, `"trackers": 2`, `"trackers": "2"`, 1), []string{`c.json:2: cluster.trackers: "2": want a whole number from 1 to 200000`}},
-	{"a case with too few phases", "c.json", strings.Replace(soundCase, "[0, 100]", "[0]", 1), []string{"c.json:5: runs[0]: 1 heartbeat phases: want one for each of 2 nodes"}},
+	{"a case with too few phases", "c.json", strings.Replace(soundCase, "[0, 100]", "[0]", 1), []string{"c.json:5: runs[0]: a list of 1: want a heartbeat phase for each of 2 nodes"}},
 	{"a case of an unknown release", "c.json", strings.Replace(soundCase, "1.2.1", "3.0", 1), []string{`c.json:1: hadoop: "3.0": want one of 0.20.2, `}},
 	{"a case without trackers", "c.json", strings.Replace(soundCase, `"trackers": 2`, `"trackers": 0`, 1), []string{"c.json:2: cluster.trackers: 0: want a whole number from 1 to"}},
 	{"a case with a negative count", "c.json", strings.Replace(soundCase, `"count": 2`, `"count": -2`, 1), []string{"c.json:6: jobs[0].maps.count: -2: want a whole number from 0 to"}},
@@ -131,7 +131,7 @@ var broken = []struct {
 	{"a case with factors whose product is", "c.json", strings.Replace(strings.Replace(soundCase, `"ms": 1000`, `"ms": 86400000000, "off_factor": 1e6`, 1), `"racks": 1,`, `"racks": 1, "slowness": [1000],`, 1), []string{"c.json: job j: a task takes 2.74e+09 years"}},
 	{"a case that fails before it begins", "c.json", strings.Replace(soundCase, `"ms": 1000`, `"ms": 1000, "fail": {"0": [-5], "7": [1]}`, 1), []string{"c.json:6: jobs[0].maps.fail.0: -5: want milliseconds", "jobs[0].maps.fail.7: want a task from 0 to 1"}},
 	{"a case with more slots than memory", "c.json", strings.Replace(soundCase, `"trackers": 2, "racks": 1, "map_slots": 2`, `"trackers": 200000, "racks": 1, "map_slots": 100000`, 1), []string{"c.json:2: cluster.map_slots: 20000200000 slots on 200000 trackers: want 1 to"}},
-	{"a case with slots of too few trackers", "c.json", strings.Replace(soundCase, `"trackers": 2, "racks": 1, "map_slots": 2`, `"trackers": 3, "racks": 1, "map_slots": [1, 2]`, 1), []string{"c.json:2: cluster.map_slots: 2 numbers: want one number, or one for each of 3 nodes"}},
+	{"a case with slots of too few trackers", "c.json", strings.Replace(soundCase, `"trackers": 2, "racks": 1, "map_slots": 2`, `"trackers": 3, "racks": 1, "map_slots": [1, 2]`, 1), []string{"c.json:2: cluster.map_slots: a list of 2: want one number, or one for each of 3 nodes"}},
 	{"a case with negative slots in a list", "c.json", strings.Replace(soundCase, `"map_slots": 2`, `"map_slots": [1,
  -2]`, 1), []string{"c.json:3: cluster.map_slots[1]: -2: want a whole number from 0 to"}},
 	{"a case of an unknown scheduler", "c.json", strings.Replace(soundCase, `"fifo"`, `"best"`, 1), []string{`c.json: unknown scheduler "best"`}},

@@ -110,16 +110,19 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 	if err := k.given(c); err != nil {
 		return err
 	}
-	if len(known) > 0 && !isHistory(k.Scenario) {
+	s, err := size.Open(name, k.Options)
+	history, needs := "", (*study.NeedsMachine)(nil)
+	switch {
+	case errors.As(err, &needs):
+		history = needs.History
+	case err == nil && len(known) > 0:
+		history = s.File.Scenario
+	}
+	if len(known) > 0 && history != "" && !isHistory(history) {
 		return notOfScenario(known)
 	}
-	s, err := size.Open(name, k.Options)
-	needs := (*study.NeedsMachine)(nil)
-	if errors.As(err, &needs) {
-		k.Scenario = needs.History
-	}
-	if needs != nil && isHistory(needs.History) || err == nil && len(known) > 0 {
-		machine, failed := a.machineOf(c, k.Scenario, cmp.Or(k.out, "out/size"), &calibrating{known: known, reading: scenarios.Reading{Jobs: k.Jobs}, output: output{quiet: k.quiet || k.json, force: k.force}})
+	if isHistory(history) {
+		machine, failed := a.machineOf(c, history, cmp.Or(k.out, "out/size"), &calibrating{known: known, reading: scenarios.Reading{Jobs: k.Jobs}, output: output{quiet: k.quiet || k.json, force: k.force}})
 		if failed != nil {
 			return errors.Join(err, failed)
 		}

@@ -100,6 +100,7 @@ func TestForeignFiles(t *testing.T) {
 	if err := os.Mkdir(empty, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	offers := file("offers.toml", "[[node]]\nname = \"a\"\nmap_slots = 2\nreduce_slots = 1\n[[goal]]\nfinish = \"5m\"\n")
 	goal := file("goal.toml", "[[node]]\nname = \"a\"\nmap_slots = 2\nreduce_slots = 1\n[[goal]]\njob = \"shrt\"\nresponse = \"5m\"\n")
 	for _, c := range []struct {
 		args []string
@@ -117,7 +118,7 @@ func TestForeignFiles(t *testing.T) {
 		{[]string{"run", utf16}, "text in UTF-16: want UTF-8; iconv -f utf-16"},
 		{[]string{"run", latin1}, "want UTF-8; iconv -f latin1"},
 		{[]string{"run", cut}, "want UTF-8; iconv -f latin1"},
-		{[]string{"size", "two-jobs", goal, "--know", "cores=8"}, "--know: got cores=8: want a history before it"},
+		{[]string{"size", "two-jobs", offers, "--know", "cores=8"}, "--know: got cores=8: want a history before it"},
 		{[]string{"inspect", table}, "a table with the columns machine, price: want those of attempts.csv or jobs.csv"},
 		{[]string{"inspect", filepath.Join(folder, "pictures")}, "slots.png: a picture: want a history"},
 		{[]string{"run", filepath.Join(folder, "pictures")}, "slots.png: a picture: want a history"},

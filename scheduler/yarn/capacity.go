@@ -46,7 +46,7 @@ func (s *capacity) leaves() (paths []string) {
 func (s *capacity) AppAdded(a *App) error {
 	q := s.paths[a.Queue]
 	if q == nil || q.leaf == nil {
-		return fmt.Errorf("queue %q: want a leaf of the capacity scheduler's tree: %s, or queue-mappings with queue-mappings-override.enable", a.Queue, strings.Join(s.leaves(), ", "))
+		return fmt.Errorf("queue %q: want a leaf of the capacity scheduler's tree (%s), or a queue-mappings of the job's user", a.Queue, strings.Join(s.leaves(), ", "))
 	}
 	if a.Attempt <= 1 && q.leaf.full(a.User) {
 		return ErrFull

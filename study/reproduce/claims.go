@@ -138,6 +138,14 @@ func Papers() ([]Paper, error) {
 	return all, nil
 }
 
+func isNumber(v any) bool {
+	switch v.(type) {
+	case int64, float64:
+		return true
+	}
+	return false
+}
+
 // readPaper reads and checks a file of claims.
 func readPaper(text string) (*Paper, error) {
 	var p Paper
@@ -152,7 +160,7 @@ func readPaper(text string) (*Paper, error) {
 	for i := range p.Experiment {
 		e := &p.Experiment[i]
 		for k := range e.Unknown {
-			if u := &e.Unknown[k]; u.Name == "" || u.Source == "" || u.Factor["from"] == nil || u.Factor["to"] == nil {
+			if u := &e.Unknown[k]; u.Name == "" || u.Source == "" || !isNumber(u.Factor["from"]) || !isNumber(u.Factor["to"]) {
 				return nil, fmt.Errorf("%s: unknown %d: want a name, a factor from a number to another, and the source of its range", e.Name, k+1)
 			}
 		}

@@ -264,10 +264,10 @@ func (a *Answer) Cause() string {
 // charts draw where the claim is true: the value over the input with the most
 // influence, and the points over the two with the most.
 func (a *Answer) charts() (all []Chart) {
-	numbers := a.byInfluence()
-	if a.Verdict != Depends && a.Verdict != NotReproduced || len(numbers) == 0 || a.Points < 3 {
+	if a.Verdict != Depends && a.Verdict != NotReproduced || len(a.inputs) == 0 || a.Points < 3 {
 		return nil
 	}
+	numbers := a.byInfluence()
 	name := text.Slug(a.Claim.ID)
 	value := Chart{Name: "value-" + name, Title: a.Claim.Text, X: a.inputs[numbers[0]].Name, Y: cmp.Or(a.Claim.Unit, "value")}
 	area := Chart{Name: "area-" + name, Title: a.Claim.Text, X: value.X}
