@@ -122,9 +122,9 @@ func TestSharesAsSettings(t *testing.T) {
 	}
 }
 
-// A search without the same settings, in any order, is not done again: without a file
+// What was found without some settings is known by them, in any order: without a file
 // there is nothing to replay.
-func TestSchedulerIsSearchedOnce(t *testing.T) {
+func TestSearchIsKnownByItsSettings(t *testing.T) {
 	o := Options{policies: &policies{without: map[string]Policy{"a=1\nb=2": {Name: "fair2"}}}}
 	if p, err := o.policyWithout(nil, []string{"b=2", "a=1", "b=2"}); err != nil || p.Name != "fair2" {
 		t.Errorf("got %v, %v", p, err)

@@ -174,7 +174,7 @@ var column = regexp.MustCompile(`\S+(?: \S+)*`)
 func width(row string) int { return utf8.RuneCountInString(colours.ReplaceAllString(row, "")) }
 
 // wrap breaks a line that is wider than the screen. It goes on below its value, if
-// it begins with a key or in the column of values. A row of a table is not broken.
+// it begins with a key, and keeps its indent. A row of a table is not broken.
 func wrap(row string) (out []string) {
 	key := value.FindStringIndex(row)
 	if width(row) <= screenWidth || key != nil && value.MatchString(row[key[1]:]) {

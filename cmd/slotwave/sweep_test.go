@@ -413,6 +413,9 @@ func TestSweepPictures(t *testing.T) {
 	} {
 		verb(t, append([]string{"sweep", "my.toml", "--replications", "2", "--quiet", "--out", want}, over...)...)
 		files := tree(t, want)
+		if want == "line" && !strings.Contains(files["line.svg"], "legend: cluster.map_slots = 1, cluster.map_slots = 2, cluster.map_slots = 3") {
+			t.Error("want a line for each value of the first factor")
+		}
 		if len(files) != 5 || !strings.Contains(files[want+".svg"], ">"+strings.SplitN(over[len(over)-1], "=", 2)[0]+"<") {
 			t.Errorf("%v: got %d files: want %s.svg with the name of the factor", over, len(files), want)
 		}

@@ -255,6 +255,9 @@ func (s *plotted) lines() *figure.Figure {
 	if by >= 0 {
 		lines = nil
 		for k, level := range s.axes[by].values() {
+			if s.axes[by].isNumber { // a bare number names nothing
+				level = text.Escape(s.axes[by].Key) + " = " + level
+			}
 			lines = append(lines, figure.Line{Name: level, Style: figure.LineStyle(k)})
 		}
 	}
