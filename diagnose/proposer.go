@@ -99,10 +99,10 @@ func (e *evidence) suspect(d *Diagnosis) {
 
 // search tries each lever with the seed of the base, and then goes on in the
 // direction that gains. It returns the best change of each lever that gains at least
-// half of what a finding needs, or whose value is unusual.
+// half of what a finding needs, or whose value is unusual and can be changed.
 func (v *verifier) search(list []lever) []screened {
 	const furthest = 3 // steps
-	best := make([]screened, len(list))
+	best, first := make([]screened, len(list)), make([]screened, len(list))
 	direction, most := make([]int, len(list)), make([]float64, len(list)) // of the best try so far, whatever its weight
 	for round := 1; round <= furthest; round++ {
 		var tries []screened
@@ -136,11 +136,14 @@ func (v *verifier) search(list []lever) []screened {
 			if best[i].change == nil && tries[k].gain > 0 || tries[k].score() > best[i].score()+clearly*tries[k].change.weight {
 				best[i] = tries[k]
 			}
+			if l := &list[i]; l.unusual() && tries[k].change == l.to[0] && !math.IsInf(tries[k].gain, -1) {
+				first[i] = screened{lever: l, change: l.to[0]}
+			}
 		}
 	}
-	for i := range best {
-		if l := &list[i]; l.unusual() && best[i].gain < v.least/2 { // it may gain with other seeds
-			best[i] = screened{lever: l, change: l.to[0]}
+	for i, s := range first {
+		if b := &best[i]; s.change != nil && b.gain < v.least/2 && (b.change == nil || b.change.weight < weightUnusual) {
+			*b = s // the change of the unusual value: it may gain with other seeds
 		}
 	}
 	return slices.DeleteFunc(best, func(s screened) bool { return s.change == nil || s.gain < v.least/2 && !s.lever.unusual() })

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,6 +69,34 @@ func TestUnusualInPairs(t *testing.T) {
 	d, err := Run(context.Background(), in, o)
 	if err != nil || !slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Node == "n3" && f.Receipt.Outcome == Confirmed }) {
 		t.Errorf("%+v, %v: want n3 confirmed", d, err)
+	}
+}
+
+// Of a key with an unusual value the search returns the change of this value, unless it
+// cannot be made or another change like it gains more, however little.
+func TestSearchUnusual(t *testing.T) {
+	to := func(key string, weight float64, err error) *Change {
+		return edited(key, key, func(q *model.WhatIf) error { q.Jobs[0].Conf.Set(key, "1"); return err }).weigh(weight)
+	}
+	refused := errors.New("there is nothing to change")
+	for i, c := range []struct {
+		to   []*Change
+		want string
+	}{
+		{[]*Change{to("nothing", weightUnusual, nil)}, "nothing"},
+		{[]*Change{to("nothing", weightUsual, nil)}, ""},
+		{[]*Change{to("nothing", weightUnusual, refused)}, ""},
+		{[]*Change{to("loss", weightUnusual, nil), to("little", weightUnusual, nil)}, "little"},
+		{[]*Change{to("nothing", weightUnusual, nil), to("little", weightUsual, nil)}, "nothing"},
+	} {
+		v := newVerifier(&fakePredictor{gains: map[string]float64{"loss": -0.3, "little": 0.005}})
+		got := ""
+		for _, s := range v.search([]lever{{to: c.to}}) {
+			got += s.change.Text
+		}
+		if got != c.want {
+			t.Errorf("case %d: the search returned %q, want %q", i, got, c.want)
+		}
 	}
 }
 
