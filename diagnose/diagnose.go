@@ -195,7 +195,7 @@ func (e *evidence) missing(in *Input) {
 		what, effect string
 		missing      bool
 	}{
-		{"use of devices", "no correlations with resources, no R01, R02, R04, R07, R09, R11 to R13, R17, R24; most slow network interfaces stay unseen without the clienttrace logs of transfers", len(in.Resources) == 0},
+		{"use of devices", "no correlations with resources, no R01, R02, R04, R07, R09, R11 to R13, R17, R24; some slow network interfaces stay unseen", len(in.Resources) == 0},
 		{"offers of slots", "R15 and the ledger give no reasons", len(in.Offers) == 0},
 		{"spans of attempts", "the ledger does not separate devices", in.Spans == nil},
 		{"cluster and settings", "slots that were never used are not counted, and no change is tested", in.Question == nil},

@@ -545,8 +545,9 @@ func usualSlowness(c *model.Cluster) float64 {
 	return median(list)
 }
 
-// slotsLever multiplies the slots of a kind on every node. One map slot on several cores, or
-// one for four, is unusually few, and more slots than cores are unusually many.
+// slotsLever multiplies the slots of a kind on every node. One map slot for four cores, or
+// only one unless the node has one core, is unusually few. More slots than cores are
+// unusually many.
 func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 	of := func(n *model.Node) *int { return []*int{&n.MapSlots, &n.ReduceSlots}[kind] }
 	cores := usualMachine(&q.Cluster).Cores

@@ -355,8 +355,8 @@ func (b *books) compareNodes(kind workload.Kind, excess [][]float64) (list []slo
 		spread := normalMAD * deviation(all, median(all))
 		between := normalMAD * deviation(others, usual)
 		const medianError = 1.2533 // of a normal median, in errors of the mean
-		const together = 0.06      // error that all tasks of a node share, by what runs beside them
-		e := max(together, between, medianError*spread/math.Sqrt(float64(len(own))))
+		const shared = 0.06        // error that all tasks of a node share, by what runs beside them
+		e := max(shared, between, medianError*spread/math.Sqrt(float64(len(own))))
 		list = append(list, slowNode{node: b.nodes.list[node], kind: kind, factor: math.Exp(more), z: more / e})
 	}
 	return list, nodes
@@ -659,29 +659,33 @@ var ruleR23 = rule{
 		lost, whole := 0.0, 0.0
 		seconds, count, ran := map[string]float64{}, map[string]int{}, map[string]int{}
 		h := hit{account: lostAttempts}
+		lose := func(a *attempt) {
+			d, node := (a.finish - a.start).Seconds(), s.b.node(a)
+			lost += d
+			seconds[node] += d
+			count[node]++
+			h.tasks = append(h.tasks, s.b.name(a))
+		}
+		isLost := func(a *attempt) bool {
+			return a.state == workload.Failed || a.state == workload.Killed && !s.beaten(a)
+		}
 		for _, row := range s.job.attempts {
 			a := s.b.at(row)
 			if a.kind > workload.Reduce || !a.timed() {
 				continue
 			}
-			d, node := (a.finish - a.start).Seconds(), s.b.node(a)
-			whole += d
-			ran[node]++
-			if a.state == workload.Failed || a.state == workload.Killed && !s.beaten(a) {
-				lost += d
-				seconds[node] += d
-				count[node]++
-				h.tasks = append(h.tasks, s.b.name(a))
+			whole += (a.finish - a.start).Seconds()
+			ran[s.b.node(a)]++
+			if isLost(a) {
+				lose(a)
 			}
-			if p := s.b.previous(a); p != nil { // the task could have ended earlier by this
+			p := s.b.previous(a)
+			undone := p != nil && p.state == workload.Succeeded && p.finish <= a.start // its output was lost
+			if undone {
+				lose(p)
+			}
+			if undone || p != nil && isLost(p) { // the task could have ended earlier by this
 				h.saves = max(h.saves, (a.start - p.start).Seconds())
-				if p.state == workload.Succeeded && p.finish <= a.start { // its output was lost
-					d, node := (p.finish - p.start).Seconds(), s.b.node(p)
-					lost += d
-					seconds[node] += d
-					count[node]++
-					h.tasks = append(h.tasks, s.b.name(p))
-				}
 			}
 		}
 		chance := 1.0
@@ -698,7 +702,7 @@ var ruleR23 = rule{
 		}
 		h.value, h.peers, h.change = lost/whole, s.t.Lost, noFailures()
 		h.saves = max(h.saves, lost/whole*s.job.time().Seconds())
-		h.evidence = fmt.Sprintf("%s of the slot time in %d attempts that were lost, with their output or before it", percent(lost/whole), len(h.tasks))
+		h.evidence = fmt.Sprintf("%s of the slot time in %s, lost with their output or before it", percent(lost/whole), workload.Counted(len(h.tasks), "attempt", "attempts"))
 		return []hit{h}
 	},
 }

@@ -53,7 +53,7 @@ func (d *Diagnosis) Text(w io.Writer) error {
 		}
 	}
 	if len(d.Findings) > 1 {
-		line(&b, 0, fmt.Sprintf("Order: confirmed findings by the gain of the mean job times %d for repairs of nodes, %d for limits and values outside their usual range, %.2g for other properties that the scenario sets, %.2g for the rest and %.2g for more hardware or slots and heartbeats shorter than those of the release; then untested ones by the time that they may save; then withdrawn ones.", weightRepair, weightUnusual, weightSet, weightUsual, weightBought))
+		line(&b, 0, fmt.Sprintf("Order: confirmed findings by the gain of the mean job times %d for repairs of nodes, %d for limits and values outside their usual range, %.2g for other properties that the scenario sets, %.2g for the rest and %.2g for shared slots, another Hadoop, heartbeats shorter than those of the release and, if the ledger proposes them, more hardware, slots or replicas and other splits of unknown size; then untested ones by the time that they may save; then withdrawn ones.", weightRepair, weightUnusual, weightSet, weightUsual, weightBought))
 	}
 	if t := d.Together; t != nil && t.Pairs > 0 {
 		fmt.Fprintf(&b, "all confirmed changes together: %.1f %% ± %.1f\n", 100*t.Gain, 50*(t.High-t.Low))
