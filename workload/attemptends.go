@@ -7,7 +7,7 @@ import (
 
 // neverLaunched adds the tasks below a number that a job which did not succeed
 // never launched: in the replay they run until the job ends.
-func (j *Job) neverLaunched(h *HistoryJob, kind Kind, below int) {
+func (j *Job) neverLaunched(h *HistoryJob, kind Kind, below int, winners *[2][]*HistoryAttempt) {
 	if h.Outcome != Failed && h.Outcome != Killed {
 		return
 	}
@@ -17,6 +17,7 @@ func (j *Job) neverLaunched(h *HistoryJob, kind Kind, below int) {
 			m.Ends = m.Ends.with(m.Count, open)
 			m.Localise.Each = append(m.Localise.Each, 0)
 			m.Time.Each, m.Splits = append(m.Time.Each, 0), append(m.Splits, Split{})
+			winners[Map] = append(winners[Map], nil)
 		}
 		return
 	}
@@ -24,6 +25,7 @@ func (j *Job) neverLaunched(h *HistoryJob, kind Kind, below int) {
 		r.Ends = r.Ends.with(r.Count, open)
 		r.Localise.Each = append(r.Localise.Each, 0)
 		r.Shuffle.Each, r.Sort.Each, r.Time.Each = append(r.Shuffle.Each, 0), append(r.Sort.Each, 0), append(r.Time.Each, 0)
+		winners[Reduce] = append(winners[Reduce], nil)
 		r.FromLastMap = true
 	}
 }

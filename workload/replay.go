@@ -111,9 +111,6 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		if own := j.Conf.String(OriginalID, ""); own != "" && !taken[own] {
 			again.ID, taken[own] = own, true
 		}
-		if o.Rescaled {
-			again.rescale(j, &o)
-		}
 		if o.Bytes > 0 {
 			again.Maps.grow(o.Bytes)
 		}
@@ -228,14 +225,14 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	}
 	lastMap := h.LastMap()
 	unsized, never, repeated := 0, 0, 0
-	shuffled, wrote := false, false // times known of a reduce
-	var winners [2][]*HistoryAttempt
+	shuffled, wrote := false, false  // times known of a reduce
+	var winners [2][]*HistoryAttempt // of each map and reduce; nil: none
 	for i := range h.Tasks {
 		t := &h.Tasks[i]
 		if t.Kind != Map && t.Kind != Reduce {
 			continue
 		}
-		j.neverLaunched(h, t.Kind, t.Number)
+		j.neverLaunched(h, t.Kind, t.Number, &winners)
 		w := t.Winner()
 		if h.Outcome == Succeeded && (w == nil || !Known(w.Start) || !Known(w.Finish)) {
 			never++
@@ -274,8 +271,8 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 			d.OutputBytes += max(0, w.HDFSWriteBytes)
 		}
 	}
-	j.neverLaunched(h, Map, h.Maps)
-	j.neverLaunched(h, Reduce, h.Reduces)
+	j.neverLaunched(h, Map, h.Maps, &winners)
+	j.neverLaunched(h, Reduce, h.Reduces, &winners)
 	if r.local == nil {
 		j.Maps.Localise, j.Reduces.Localise = Durations{}, Durations{}
 	}
@@ -286,6 +283,9 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		j.Maps.Output = h.rawOutput(j.Conf)
 	}
 	j.share(winners)
+	if o.Rescaled {
+		never -= j.rescale(h, winners, &o) // these take the mean
+	}
 	if j.Reduces.Count > 0 && !wrote {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
 	}
@@ -308,9 +308,9 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 // share divides the data of a job among its tasks as recorded, if the record has
 // the data of every task.
 func (j *Job) share(winners [2][]*HistoryAttempt) {
-	in := shares(winners[Map], j.Maps.Count, func(c *Counters) int64 { return c.InRecords })
-	bytes := shares(winners[Map], j.Maps.Count, func(c *Counters) int64 { return c.OutBytes })
-	records := shares(winners[Map], j.Maps.Count, func(c *Counters) int64 { return c.OutRecords })
+	in := shares(winners[Map], func(c *Counters) int64 { return c.InRecords })
+	bytes := shares(winners[Map], func(c *Counters) int64 { return c.OutBytes })
+	records := shares(winners[Map], func(c *Counters) int64 { return c.OutRecords })
 	if in != nil && bytes != nil && records != nil {
 		for i := range in {
 			input := 1 / float64(len(in))
@@ -320,16 +320,13 @@ func (j *Job) share(winners [2][]*HistoryAttempt) {
 			j.Maps.Shares = append(j.Maps.Shares, MapShare{input, in[i], bytes[i], records[i]})
 		}
 	}
-	j.Reduces.Shares = shares(winners[Reduce], j.Reduces.Count, func(c *Counters) int64 { return c.ShuffleBytes })
+	j.Reduces.Shares = shares(winners[Reduce], func(c *Counters) int64 { return c.ShuffleBytes })
 }
 
 // shares returns the part of a counter that each task has, or nil if it is not
 // known of all.
-func shares(winners []*HistoryAttempt, tasks int, of func(*Counters) int64) []float64 {
-	if len(winners) < tasks {
-		return nil
-	}
-	sum, parts := 0.0, make([]float64, tasks)
+func shares(winners []*HistoryAttempt, of func(*Counters) int64) []float64 {
+	sum, parts := 0.0, make([]float64, len(winners))
 	for i, w := range winners {
 		if w == nil || of(&w.Counters) == Unknown {
 			return nil

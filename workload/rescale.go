@@ -15,82 +15,77 @@ import (
 // slowdown of the job's maps at its distance from the input. At its new
 // distance it is multiplied by the slowdown there. A reduce copies its recorded
 // bytes as the reduces did that had no maps to wait for. If that is not recorded, it
-// keeps its own shuffle; one that waits for maps here and did not there, or the other way
-// round, takes the mean of the others. Sorts and reduce phases are its own. All of these
-// but the fixed part of a copy and of a reduce phase grow with the data; maps become more
-// (MapTasks.grow).
-func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
+// keeps its own shuffle, the whole of it if the longest one was behind with the maps from
+// its start on; one that waits for maps here and did not there, or the other way round,
+// takes the mean of the others. Sorts and reduce phases are its own. All of these but the
+// fixed part of a copy and of a reduce phase grow with the data; maps become more
+// (MapTasks.grow). A reduce without a winner takes the means; rescale returns how many did.
+func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOptions) (estimated int) {
 	grow := cmp.Or(o.Bytes, 1)
 	m := &j.Maps
-	far := farness(h, m.Time.Each)
-	task := 0
-	for _, w := range h.Of(Map) {
+	far := farness(winners[Map], m.Time.Each)
+	var ends []time.Duration // of maps
+	for i, w := range winners[Map] {
 		if w != nil {
-			m.Time.Each[task] = Seconds(m.Time.Each[task].Seconds() / far[w.Locality])
+			m.Time.Each[i] = Seconds(m.Time.Each[i].Seconds() / far[w.Locality])
+			ends = append(ends, w.Finish)
 		}
-		task++
 	}
 	m.RackFactor, m.OffFactor = far[RackLocal], far[OffRack]
 
 	r := &j.Reduces
 	if r.Count == 0 {
-		return
+		return 0
 	}
-	p, fixed, last, task := extractProfile(h), fixedReduce(h), h.LastMap(), 0
+	p, fixed, last := extractProfile(h), fixedReduce(h), h.LastMap()
 	var shuffles [2][]float64 // of reduces that had no maps to wait for, and of others
-	var ends []time.Duration  // of maps
-	for _, w := range h.Of(Map) {
-		if w != nil {
-			ends = append(ends, w.Finish)
-		}
-	}
 	slices.Sort(ends)
 	var copied Durations
-	longest, behind := time.Duration(-1), false // of the shuffles after the last map; it never kept up with the maps
-	for _, w := range h.Of(Reduce) {
-		all := r.Time.Each[task].Seconds()
-		r.Sort.Each[task] = Seconds(grow * r.Sort.Each[task].Seconds())
-		r.Shuffle.Each[task] = Seconds(grow * r.Shuffle.Each[task].Seconds())
-		switch {
-		case w == nil && p.ReduceTime.N > 0:
-			r.Time.Each[task] = Seconds(grow * p.ReduceTime.Mean)
-		case w != nil:
-			r.Time.Each[task] = Seconds(all + max(0, all-fixed)*(grow-1))
-			of := &shuffles[waits(w, last)]
-			*of = append(*of, r.Shuffle.Each[task].Seconds())
-			took, never := w.copied(ends)
-			copied.Each = append(copied.Each, Seconds(grow*took))
-			if r.Shuffle.Each[task] > longest {
-				longest, behind = r.Shuffle.Each[task], never
-			}
+	longest, longestBehind := time.Duration(-1), false // of the shuffles after the last map
+	for i, w := range winners[Reduce] {
+		if w == nil && p.ReduceTime.N > 0 {
+			r.Sort.Each[i], r.Time.Each[i] = Seconds(p.SortTime.Mean), Seconds(max(0, p.ReduceTime.Mean-o.Commit.Seconds()))
+			estimated++
 		}
-		task++
+		all := r.Time.Each[i].Seconds()
+		r.Time.Each[i] = Seconds(all + max(0, all-fixed)*(grow-1))
+		r.Sort.Each[i] = Seconds(grow * r.Sort.Each[i].Seconds())
+		r.Shuffle.Each[i] = Seconds(grow * r.Shuffle.Each[i].Seconds())
+		if w == nil {
+			continue
+		}
+		of := &shuffles[waits(w, last)]
+		*of = append(*of, r.Shuffle.Each[i].Seconds())
+		took, behind := w.copied(ends)
+		copied.Each = append(copied.Each, Seconds(grow*took))
+		if r.Shuffle.Each[i] > longest {
+			longest, longestBehind = r.Shuffle.Each[i], behind
+		}
 	}
-	switch bytes := shuffled(h); {
+	switch bytes := shuffled(winners[Reduce]); {
 	case bytes != nil && !math.IsNaN(p.Cost.ShufflePerByte):
 		r.Shuffle = Durations{}
 		fixed, perByte := copying(h, p.Cost.ShufflePerByte/1e9)
 		for _, b := range bytes {
 			r.Copy.Each = append(r.Copy.Each, Seconds(fixed+float64(b)*perByte*grow))
 		}
-		return
-	case behind && len(shuffles[1]) == r.Count:
+		return estimated
+	case longestBehind && len(shuffles[1]) == r.Count:
 		r.Shuffle, r.Copy = Durations{}, copied
-		return
+		return estimated
 	}
 	own := r.Shuffle.Each
 	r.Shuffle, r.FirstWave = Durations{}, Durations{}
 	for k, to := range []*Durations{&r.Shuffle, &r.FirstWave} {
-		task = 0
-		for _, w := range h.Of(Reduce) {
-			took := own[task]
+		for i, w := range winners[Reduce] {
+			took := own[i]
 			if len(shuffles[k]) > 0 && (w == nil || waits(w, last) != k) {
 				took = Seconds(stat.Mean(shuffles[k], nil))
 			}
 			to.Each = append(to.Each, took)
-			task++
 		}
 	}
+	return estimated
 }
 
 // waits returns 1 if a reduce started before the last map ended, else 0.
@@ -101,9 +96,9 @@ func waits(w *HistoryAttempt, last time.Duration) int {
 	return 0
 }
 
-// copied returns how long a reduce copied at most, in seconds: of the outputs of the last
-// maps it had nothing before the first of these ended. One that was behind from its start
-// on copied all the time.
+// copied returns how long a reduce copied at most, in seconds. It copied the outputs of the
+// last k of n maps after the first of these ended, so all outputs took at most n/k times
+// as long. A reduce that was behind with the maps from its start on copied all the time.
 func (a *HistoryAttempt) copied(ends []time.Duration) (took float64, behind bool) {
 	began := a.Start + max(0, a.Phases[PhaseStartup])
 	ended := began + max(0, a.Phases[PhaseShuffle])
@@ -248,15 +243,13 @@ func copying(h *HistoryJob, perByte float64) (fixed, each float64) {
 
 // farness returns the mean slowdown of maps at each distance relative to
 // node-local ones; 1 if the job lacks either.
-func farness(h *HistoryJob, times []time.Duration) [NumLocalities]float64 {
+func farness(winners []*HistoryAttempt, times []time.Duration) [NumLocalities]float64 {
 	var sum, n, far [NumLocalities]float64
-	task := 0
-	for _, w := range h.Of(Map) {
+	for i, w := range winners {
 		if w != nil {
-			sum[w.Locality] += times[task].Seconds()
+			sum[w.Locality] += times[i].Seconds()
 			n[w.Locality]++
 		}
-		task++
 	}
 	for l := range far {
 		far[l] = 1
@@ -269,8 +262,8 @@ func farness(h *HistoryJob, times []time.Duration) [NumLocalities]float64 {
 
 // shuffled returns the bytes that each reduce fetched, or nil if they are not
 // recorded for all.
-func shuffled(h *HistoryJob) (bytes []int64) {
-	for _, w := range h.Of(Reduce) {
+func shuffled(winners []*HistoryAttempt) (bytes []int64) {
+	for _, w := range winners {
 		if w == nil || w.ShuffleBytes == Unknown {
 			return nil
 		}

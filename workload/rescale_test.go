@@ -2,6 +2,8 @@ package workload
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -159,6 +161,64 @@ func TestReduceBehindTheMaps(t *testing.T) {
 		}
 		if own, _ := r.FirstWave.Expect(1); x.copied == 0 && own != 2 {
 			t.Errorf("after the last map: got %v s, want 2", own)
+		}
+	}
+}
+
+// A killed job launched maps 1 and 2 of three and reduces 1 and 3 of four: each recorded task
+// keeps its own times, and reduces without any take the means of 2 and 6 s, which have no
+// commit, and of sorts of 1 and 3 s. That is no zero time, where a job succeeded.
+func TestRescaledTasksWithoutTimes(t *testing.T) {
+	secs := func(list ...float64) (all []time.Duration) {
+		for _, s := range list {
+			all = append(all, Seconds(s))
+		}
+		return all
+	}
+	h := NewHistoryJob("job_1_1")
+	h.Submit, h.Finish, h.Maps, h.Reduces = 0, Seconds(60), 3, 4
+	for _, x := range []struct {
+		kind                         Kind
+		number                       int
+		start, shuffle, sort, finish float64
+		end                          State
+	}{
+		{Map, 1, 0, 0, 0, 10, Succeeded}, {Map, 2, 0, 0, 0, 20, Succeeded},
+		{Reduce, 1, 5, 20, 1, 30, Succeeded}, {Reduce, 2, 5, 0, 0, 6, Failed}, {Reduce, 3, 40, 3, 3, 54, Succeeded},
+	} {
+		task := NewHistoryTask(x.kind, x.kind == Reduce, x.number)
+		a := NewHistoryAttempt(h.ID, "", x.kind, x.number, 0)
+		a.State, a.Start, a.Finish, a.Locality = x.end, Seconds(x.start), Seconds(x.finish), Locality(max(0, x.number-1))
+		if x.kind == Reduce {
+			a.Phases[PhaseShuffle], a.Phases[PhaseMerge] = Seconds(x.shuffle), Seconds(x.sort)
+		}
+		task.Attempts = []HistoryAttempt{a}
+		h.Tasks = append(h.Tasks, task)
+	}
+	record := func(how State, rescaled bool) Replay {
+		h.Outcome = how
+		return replay(t, &History{Jobs: []HistoryJob{h}}, ReplayOptions{Rescaled: rescaled, Commit: Seconds(2)})
+	}
+	killed := record(Killed, true).Jobs[0]
+	for _, x := range []struct {
+		what      string
+		got, want []time.Duration
+	}{
+		{"maps", killed.Maps.Time.Each, secs(0, 10, 10)}, {"reduces", killed.Reduces.Time.Each, secs(4, 2, 4, 6)},
+		{"sorts", killed.Reduces.Sort.Each, secs(2, 1, 2, 3)}, {"shuffles", killed.Reduces.Shuffle.Each, secs(3, 3, 3, 3)},
+		{"first shuffles", killed.Reduces.FirstWave.Each, secs(5, 5, 5, 5)},
+	} {
+		if !slices.Equal(x.got, x.want) {
+			t.Errorf("%s: got %v, want %v", x.what, x.got, x.want)
+		}
+	}
+	if killed.Maps.RackFactor != 2 {
+		t.Errorf("on the rack: got %v, want 2", killed.Maps.RackFactor)
+	}
+	zero := func(note string) bool { return strings.Contains(note, "zero time") }
+	for _, rescaled := range []bool{false, true} {
+		if r := record(Succeeded, rescaled); slices.ContainsFunc(r.Notes, zero) == rescaled {
+			t.Errorf("rescaled %v: notes %q", rescaled, r.Notes)
 		}
 	}
 }
