@@ -225,30 +225,36 @@ func TestRescaledTasksWithoutTimes(t *testing.T) {
 
 // Records of Hadoop 0.20 and tables of results may not count the records of combiners.
 // That fewer come into the reduces than maps emit shows one: 1,000 of 10,000 in one spill,
-// or 4,000 in spills and 1,000 in files.
+// 4,000 in spills and 1,000 in files, or 5,000 in a spill and 1,000 in reduces. Nothing
+// shows one where a reduce lacks its records or the job failed.
 func TestUncountedCombiner(t *testing.T) {
+	type records struct{ in, out, mergedIn, mergedOut int64 }
 	for _, x := range []struct {
-		spilled, read int64
-		state         State
-		in, out       int64
-	}{{1000, 0, Succeeded, 10_000, 1000}, {5000, 4000, Succeeded, 14_000, 5000}, {1000, 0, Failed, 0, 0}} {
+		spilled, read, second int64
+		state                 State
+		want                  records
+	}{
+		{1000, 0, 500, Succeeded, records{10_000, 1000, 0, 0}}, {5000, 4000, 500, Succeeded, records{14_000, 5000, 0, 0}},
+		{5000, 0, 500, Succeeded, records{10_000, 5000, 5000, 1000}}, {10_000, 0, Unknown, Succeeded, records{}},
+		{1000, 0, 500, Failed, records{}},
+	} {
 		j := NewHistoryJob("job_1_1")
 		j.Outcome = x.state
-		for _, kind := range []Kind{Map, Reduce} {
-			task := NewHistoryTask(kind, kind == Reduce, 0)
-			a := NewHistoryAttempt(j.ID, "", kind, 0, 0)
+		for i, kind := range []Kind{Map, Reduce, Reduce} {
+			task := NewHistoryTask(kind, kind == Reduce, max(0, i-1))
+			a := NewHistoryAttempt(j.ID, "", kind, max(0, i-1), 0)
 			a.State, a.Start, a.Finish = Succeeded, 0, Seconds(10)
 			if kind == Map {
 				a.OutRecords, a.OutBytes, a.SpilledRecords, a.LocalReadBytes = 10_000, 100_000, x.spilled, x.read
-			} else {
-				a.InRecords = 1000
+			} else if a.InRecords = 500; i == 2 {
+				a.InRecords = x.second
 			}
 			task.Attempts = []HistoryAttempt{a}
 			j.Tasks = append(j.Tasks, task)
 		}
 		out := replay(t, &History{Jobs: []HistoryJob{j}}, ReplayOptions{}).Jobs[0].Maps.Output
-		if out.CombineIn != x.in || out.CombineOut != x.out {
-			t.Errorf("%+v: got %+v", x, out)
+		if got := (records{out.CombineIn, out.CombineOut, out.MergedIn, out.MergedOut}); got != x.want {
+			t.Errorf("%+v: got %+v", x, got)
 		}
 	}
 }
