@@ -73,7 +73,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("%v of each recorded reduce is the commit of its output", o.Commit))
 	}
 	if o.Rescaled {
-		r.Assumed = append(r.Assumed, "recorded maps are rescaled to where they run, shuffles follow from bytes or are those recorded")
+		r.Assumed = append(r.Assumed, "recorded maps are rescaled to where they run, shuffles follow from bytes or from those recorded")
 	}
 	if o.Bytes > 0 && o.Bytes != 1 {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("%g times the data are %g times the maps, of recorded sizes; reduces keep their number and grow with the data", o.Bytes, o.Bytes))
