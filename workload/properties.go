@@ -146,7 +146,7 @@ var properties = []Property{
 	// YARN, and MapReduce on it.
 	{Key: "yarn.nodemanager.resource.memory-mb", kind: whole, Default: "8192", limits: []float64{1}, Unit: "MiB", Reader: "YARN ResourceManager", About: "memory of a node, unless the cluster states it"},
 	{Key: "yarn.nodemanager.resource.cpu-vcores", kind: whole, Default: "8", limits: []float64{1}, Reader: "YARN ResourceManager", About: "vcores of a node, unless the cluster states them"},
-	{Key: "yarn.resourcemanager.scheduler.class", Reader: "YARN ResourceManager", About: "class of the scheduler, unless the scenario names one or a file of queues"},
+	{Key: "yarn.resourcemanager.scheduler.class", Reader: "YARN ResourceManager", About: "class of the scheduler, if no name or file states it"},
 	{Key: "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", kind: whole, Default: "1000", limits: []float64{1}, Unit: "ms", Reader: "YARN ResourceManager", About: "ms between heartbeats of a node"},
 	{Key: "yarn.nm.liveness-monitor.expiry-interval-ms", kind: whole, Default: "600000", limits: []float64{3}, Unit: "ms", Reader: "YARN ResourceManager", About: "ms without a heartbeat after which a node is lost"},
 	{Key: "yarn.am.liveness-monitor.expiry-interval-ms", kind: whole, Default: "600000", limits: []float64{3}, Unit: "ms", Reader: "YARN ResourceManager", About: "the same for an ApplicationMaster"},
