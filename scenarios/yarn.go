@@ -306,15 +306,23 @@ func (x *yarnTable) check(q *model.WhatIf) {
 		if inert.MatchString(key) || value == "" || value == "false" && onSwitch.MatchString(key) {
 			continue
 		}
-		of := key[:strings.LastIndexByte(key, '.')+1]
-		var words []string
-		for _, k := range sought {
-			if word, same := strings.CutPrefix(k, of); same && strings.HasPrefix(of, capacityKey) && !strings.Contains(word, ".") {
-				words = append(words, word)
-			}
-		}
-		x.warn("%s%s has no effect: it is of no queue, or not simulated%s", x.files[key].at(), key, input.DidYouMean(key[len(of):], words))
+		x.warn("%s%s has no effect: it is of no queue, or not simulated%s", x.files[key].at(), key, sameQueue(key, sought))
 	}
+}
+
+// sameQueue suggests the property of the same queue that a misspelt one was meant to be.
+func sameQueue(key string, sought []string) string {
+	if !strings.HasPrefix(key, capacityKey) {
+		return ""
+	}
+	name := strings.LastIndexByte(key, '.') + 1
+	var words []string
+	for _, k := range sought {
+		if word, same := strings.CutPrefix(k, key[:name]); same && !strings.Contains(word, ".") {
+			words = append(words, word)
+		}
+	}
+	return input.DidYouMean(key[name:], words)
 }
 
 // failJob reports what the ResourceManager refuses of a job, where the job, the cluster

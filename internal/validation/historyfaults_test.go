@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,14 +28,7 @@ var nodeFaults = []struct {
 // runSet records: a fault that costs nothing there is in no history of it.
 func recordedDay(t *testing.T, name, text string) float64 {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	s, err := study.Open(name, study.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := sim.Simulator{}.Predict(s.Scenario.Runs[0].Question)
+	p, err := sim.Simulator{}.Predict(written(t, name, text))
 	if err != nil {
 		t.Fatal(err)
 	}

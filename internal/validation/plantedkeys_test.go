@@ -228,9 +228,8 @@ func dayOf(q model.WhatIf, seeds int) ([]float64, error) {
 	return days, nil
 }
 
-// writtenDay writes a scenario into a file, and returns the sum of dayOf over the seeds
-// that judge a change.
-func writtenDay(t *testing.T, name, text string) float64 {
+// written writes a scenario into a file, and returns its question.
+func written(t *testing.T, name, text string) model.WhatIf {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -239,7 +238,14 @@ func writtenDay(t *testing.T, name, text string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := dayOf(s.Scenario.Runs[0].Question, judgeSeeds)
+	return s.Scenario.Runs[0].Question
+}
+
+// writtenDay writes a scenario into a file, and returns the sum of dayOf over the seeds
+// that judge a change.
+func writtenDay(t *testing.T, name, text string) float64 {
+	t.Helper()
+	list, err := dayOf(written(t, name, text), judgeSeeds)
 	if err != nil {
 		t.Fatal(err)
 	}
