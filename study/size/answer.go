@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/points"
@@ -65,7 +66,8 @@ func (z *Sizing) writeSizes(w io.Writer) error {
 				strconv.Itoa(n), strconv.Itoa(met), points.Cell("", p), points.Cell("", low), points.Cell("", high), points.Cell("", s.full()),
 			}
 			for g := range z.Goals {
-				mean, _, met := z.goal(s, g)
+				values, met := z.goal(s, g)
+				mean, _ := fit.StudentInterval(values)
 				row = append(row, points.Cell(points.GoalColumn(&z.Goals[g], g, "_mean"), mean), points.Cell("", met))
 			}
 			out.Write(row)
@@ -252,8 +254,8 @@ func (z *Sizing) goalText(t *text.Writer, l *Line, s *Size) {
 		fmt.Fprintf(t, "%s\t%s", text.Escape(goal.String()), goalValue(goal, goal.Limit()))
 		for _, at := range []*Size{s, less} {
 			if at != nil {
-				mean, half, met := z.goal(at, g)
-				fmt.Fprintf(t, "\t%s\t%s", goalMean(goal, mean, half), text.Percent(text.Share(met)))
+				_, met := z.goal(at, g)
+				fmt.Fprintf(t, "\t%s\t%s", z.value(at, g), text.Percent(text.Share(met)))
 			}
 		}
 		fmt.Fprintln(t)
@@ -313,7 +315,7 @@ func (z *Sizing) notes(l *Line, s *Size) []string {
 	}
 	if less := l.find(s.Nodes-1, false); less != nil {
 		for g := range z.Goals {
-			if _, _, met := z.goal(less, g); met < z.Confidence {
+			if _, met := z.goal(less, g); met < z.Confidence {
 				notes = append(notes, fmt.Sprintf("with %s a goal is missed: %s: met in %s of the runs", l.name(less), text.Escape(z.Goals[g].String()), text.Percent(text.Share(met))))
 			}
 		}
@@ -339,11 +341,11 @@ func (z *Sizing) missedNotes(l *Line) (notes []string) {
 	_, limit := results.SharesOf(l.Limits)
 	for g := range z.Goals {
 		goal := &z.Goals[g]
-		mean, half, met := z.goal(s, g)
+		_, met := z.goal(s, g)
 		if met >= z.Confidence {
 			continue
 		}
-		note := fmt.Sprintf("%s: %s on %s, limit %s", text.Escape(goal.String()), goalMean(goal, mean, half), l.name(s), goalValue(goal, goal.Limit()))
+		note := fmt.Sprintf("%s: %s on %s, limit %s", text.Escape(goal.String()), z.value(s, g), l.name(s), goalValue(goal, goal.Limit()))
 		if l.Load != "" {
 			note += ", with " + l.loadName()
 		}
@@ -389,7 +391,7 @@ func (z *Sizing) row(l *Line, s *Size) *sizeRow {
 		r.Hourly, r.PerJob = &hourly, &job
 	}
 	for g := range z.Goals {
-		_, _, met := z.goal(s, g)
+		_, met := z.goal(s, g)
 		r.Goals = append(r.Goals, text.Share(met))
 	}
 	return r

@@ -56,8 +56,7 @@ func (z *Sizing) writePage(w io.Writer, pictures []*figure.Figure) error {
 	}
 	for g := range z.Goals {
 		goal := &z.Goals[g]
-		mean, half, _ := z.goal(l.shown(), g)
-		p.Goals = append(p.Goals, fmt.Sprintf("%s: %s on %s, limit %s", text.Escape(goal.String()), goalMean(goal, mean, half), l.name(l.shown()), goalValue(goal, goal.Limit())))
+		p.Goals = append(p.Goals, fmt.Sprintf("%s: %s on %s, limit %s", text.Escape(goal.String()), z.value(l.shown(), g), l.name(l.shown()), goalValue(goal, goal.Limit())))
 	}
 	var html bytes.Buffer
 	if err := pageTemplate.Execute(&html, p); err != nil {

@@ -545,7 +545,7 @@ func (z *Search) missed(at, nodes int) func(id string) bool {
 	size := z.size(at, nodes, false)
 	ids := map[string]bool{}
 	for g := range z.Goals {
-		if _, _, met := z.question().goal(&size, g); met < z.File.Size.Confidence {
+		if _, met := z.question().goal(&size, g); met < z.File.Size.Confidence {
 			for _, j := range z.lines[at].question.Jobs {
 				if z.Goals[g].About(j.Name, j.User, j.Pool, j.Queue) {
 					ids[j.ID] = true

@@ -1,11 +1,14 @@
 package size
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
@@ -90,18 +93,39 @@ func (s *Size) same() bool {
 	})
 }
 
-// goal returns the mean of what a goal limits, its half-width, and the probability that
-// it is met. Runs in which a job does not succeed are not in the mean.
-func (z *Sizing) goal(s *Size, g int) (mean, half, met float64) {
-	var values []float64
+// goal returns what a goal limits in each run in which its jobs succeed, and the
+// probability that it is met.
+func (z *Sizing) goal(s *Size, g int) (values []float64, met float64) {
 	for _, r := range s.Runs {
 		if v := r.Goals[g]; !math.IsNaN(v) {
 			values = append(values, v)
 		}
 		met += z.chance(r, g) / float64(len(s.Runs))
 	}
-	mean, half = fit.StudentInterval(values)
-	return mean, half, met
+	return values, met
+}
+
+// value describes what a goal limits: its mean, with the interval that holds a time in
+// nine of ten cases, or, where nothing else is open, with that of the mean over seeds.
+func (z *Sizing) value(s *Size, g int) string {
+	goal := &z.Goals[g]
+	values, _ := z.goal(s, g)
+	if len(values) == 0 {
+		return "jobs fail"
+	}
+	if z.Error.Alternatives > 0 && goal.Deadlines == 0 {
+		for i := range values {
+			values[i] = math.Log(values[i])
+		}
+		mean, scatter := stat.MeanStdDev(values, nil)
+		half := z.Error.ofModel(time.Duration(s.Runs[0].Values[0])).Beside(scatter, len(values))
+		return fmt.Sprintf("%s (%s to %s)", goalValue(goal, math.Exp(mean)), goalValue(goal, math.Exp(mean-half)), goalValue(goal, math.Exp(mean+half)))
+	}
+	mean, half := fit.StudentInterval(values)
+	if math.IsNaN(half) {
+		return goalValue(goal, mean)
+	}
+	return goalValue(goal, mean) + " ± " + goalValue(goal, half)
 }
 
 // chance is the probability that a run meets a goal, by the error of its machine.
@@ -260,14 +284,4 @@ func goalValue(g *model.Goal, v float64) string {
 		return text.Percent(text.Share(v))
 	}
 	return text.Duration(int64(math.Round(v)))
-}
-
-func goalMean(g *model.Goal, mean, half float64) string {
-	switch {
-	case math.IsNaN(mean):
-		return "jobs fail"
-	case math.IsNaN(half):
-		return goalValue(g, mean)
-	}
-	return goalValue(g, mean) + " ± " + goalValue(g, half)
 }
