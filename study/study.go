@@ -41,6 +41,7 @@ type Options struct {
 	Trace        bool           // write the offers of the first replication
 	Reading      scenarios.Reading
 	Containers   bool // who asks can speak of a run on YARN
+	Costs        bool // the question is about costs and settings of tasks, which recorded times do not answer
 
 	policies *policies // of a history; nil before Open
 }
@@ -103,6 +104,7 @@ type Study struct {
 	Options  Options
 
 	alternatives []*scenarios.Scenario // the same runs by other calibrations, each with a seed of its own
+	machines     []*scenarios.File     // File and those of the alternatives
 }
 
 // Open opens a scenario file, a shipped scenario, a history or a recorded case.
@@ -129,10 +131,13 @@ func Open(name string, o Options) (*Study, error) {
 	if first.OnYARN() && !o.Containers {
 		return nil, notOnYARN(name)
 	}
+	if o.Costs {
+		first.Beyond = append(first.Beyond, "costs and settings of tasks")
+	}
 	if run := &first.Runs[0]; len(first.Beyond) > 0 && len(run.Recorded) > 0 && run.Question.Fidelity == model.Replay {
 		return nil, &NeedsMachine{name, workload.WithoutSecrets(strings.Join(first.Beyond, ", "))}
 	}
-	s := &Study{Scenario: first, File: f, Options: o}
+	s := &Study{Scenario: first, File: f, Options: o, machines: []*scenarios.File{f}}
 	for i, settings := range first.Alternatives {
 		other, err := scenarios.OpenReading(name, o.Reading, append(settings, o.Settings()...)...)
 		if err != nil {
@@ -143,6 +148,7 @@ func Open(name string, o Options) (*Study, error) {
 			return nil, err
 		}
 		s.alternatives = append(s.alternatives, again)
+		s.machines = append(s.machines, other)
 	}
 	return s, nil
 }
@@ -164,6 +170,10 @@ func (s *Study) Machines() []*model.WhatIf {
 	}
 	return all
 }
+
+// Turn returns the scenario for the i-th of several pairs of runs: on the machine of the
+// scenario, and then in turn on the others that explain the record as well.
+func (s *Study) Turn(i int) *scenarios.File { return s.machines[i%len(s.machines)] }
 
 // SlotsOnly returns an error if the study is one on YARN.
 func (s *Study) SlotsOnly() error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -30,6 +31,7 @@ type asked struct {
 	trace        bool
 	forkAt       string
 	containers   bool // the verb speaks of runs on YARN
+	costs        bool // the question is about costs and settings of tasks, and nothing is written without --out
 
 	verb    *cobra.Command // that calibrates a machine where recorded times do not answer; nil: it cannot
 	known   []string       // KEY=VALUE of this machine
@@ -66,7 +68,7 @@ func jobsFlag(f *pflag.FlagSet, jobs *[]string) {
 
 // options are how the scenario is asked.
 func (k *asked) options() study.Options {
-	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, Over: k.over, ForkAt: k.forkAt, Fidelity: k.fidelity, Reading: k.reading, Containers: k.containers}
+	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, Over: k.over, ForkAt: k.forkAt, Fidelity: k.fidelity, Reading: k.reading, Containers: k.containers, Costs: k.costs}
 }
 
 func notOfScenario(known []string) error {
@@ -83,10 +85,11 @@ func (a *app) open(name string, k *asked) (*study.Study, error) {
 	}
 	s, err := study.Open(name, k.options())
 	if needs := (*study.NeedsMachine)(nil); k.verb != nil && isHistory(name) && (len(k.known) > 0 || errors.As(err, &needs)) {
-		if k.out == "" {
-			k.out = filepath.Join("out", text.Slug(filepath.Base(name))+k.settingsSuffix())
+		out := cmp.Or(k.out, filepath.Join("out", text.Slug(filepath.Base(name))+k.settingsSuffix()))
+		if !k.costs {
+			k.out = out
 		}
-		if k.machine, err = a.machineOf(k.verb, name, k.out, &calibrating{known: k.known, reading: k.reading, output: output{quiet: k.quiet || k.json, force: k.force}}); err != nil {
+		if k.machine, err = a.machineOf(k.verb, name, out, &calibrating{known: k.known, reading: k.reading, output: output{quiet: k.quiet || k.json, force: k.force}}); err != nil {
 			if needs != nil {
 				err = fmt.Errorf("%w\n%w", needs, err)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,13 +10,15 @@ import (
 )
 
 func sensitivityCommand(a *app) *cobra.Command {
-	k := &asked{}
+	k := &asked{costs: true}
 	by := ""
 	c := &cobra.Command{
-		Use:   "sensitivity SCENARIO",
+		Use:   "sensitivity SCENARIO|HISTORY",
 		Short: "Change each cost and setting alone, and measure the effect",
 		Long: `Change each cost and each setting of a scenario alone, and measure what that
-does to the makespan. The fidelity must be phase or device.
+does to the makespan. The fidelity must be phase or device. A history gets a
+machine first, as with run; the pairs take turns over all machines that explain
+it.
 
 Rates of the machines, costs of Hadoop and of the job's own code, and the number
 of reduces become less and more by --by. Every node gets a slot more, and one
@@ -38,6 +41,8 @@ predict the same changes; zhang needs models.platform_model.
 		},
 	}
 	k.flags(c, "none: nothing is written")
+	k.verb = c
+	addKnown(c, &k.known)
 	c.Flags().StringVar(&by, "by", fmt.Sprintf("%.0f%%", 100*sensitivity.DefaultChange), "`PART` by which costs change")
 	f := c.Flags().Lookup("replications")
 	f.Usage, f.DefValue, k.replications = "number of pairs of runs", "5", severalRuns
@@ -49,6 +54,7 @@ func (a *app) sensitivity(name string, k *asked, by float64) error {
 	if err != nil {
 		return err
 	}
+	name = cmp.Or(k.machine, name)
 	models, err := s.Models()
 	if err != nil {
 		return err

@@ -275,6 +275,17 @@ func TestSizeCalibrates(t *testing.T) {
 			t.Errorf("got %+v: want a fact that shrinks %v", f, plan.Questions[0].Width)
 		}
 	}
+	// tune and sensitivity take turns over them, and set the properties of the recorded job.
+	var tuned struct{ Settings []struct{ Setting string } }
+	if err := json.Unmarshal([]byte(verb(t, "tune", "history", "--replications", "2", "--json", "--quiet")), &tuned); err != nil {
+		t.Fatal(err)
+	}
+	if len(tuned.Settings) < 10 || slices.ContainsFunc(tuned.Settings, func(s struct{ Setting string }) bool { return s.Setting == "reduces" }) {
+		t.Errorf("got %+v: want the properties, and not the recorded reduces", tuned)
+	}
+	if told := verb(t, "sensitivity", "history", "--replications", "3"); !strings.Contains(told, "cpu.hdfs_write_byte") || strings.Contains(told, "± 0.00 s") {
+		t.Errorf("got %s: want costs of the machine, and a makespan that differs between machines", told)
+	}
 	if err := os.Mkdir("times", 0o777); err != nil {
 		t.Fatal(err)
 	}

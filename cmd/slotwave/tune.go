@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -13,12 +14,13 @@ import (
 const severalRuns = 5
 
 func tuneCommand(a *app) *cobra.Command {
-	k := &asked{}
+	k := &asked{costs: true}
 	c := &cobra.Command{
-		Use:   "tune SCENARIO",
+		Use:   "tune SCENARIO|HISTORY",
 		Short: "Search the Hadoop settings with which a job takes the least time",
 		Long: `Search the Hadoop settings with which the only job of a scenario takes the
-least time. The fidelity must be phase or device.
+least time. The fidelity must be phase or device. A history gets a machine
+first, as with run; runs take turns over all machines that explain it.
 
 Herodotou's equations, rules of thumb and random draws propose settings. The
 simulator chooses among them. It then changes one setting after another, and
@@ -34,6 +36,8 @@ the settings as tune.csv.`,
 		RunE:    func(_ *cobra.Command, args []string) error { return a.tune(args[0], k) },
 	}
 	k.flags(c, "none: nothing is written")
+	k.verb = c
+	addKnown(c, &k.known)
 	f := c.Flags().Lookup("replications")
 	f.Usage, f.DefValue, k.replications = "number of pairs of runs", "5", severalRuns
 	return c
@@ -44,6 +48,7 @@ func (a *app) tune(name string, k *asked) error {
 	if err != nil {
 		return err
 	}
+	name = cmp.Or(k.machine, name)
 	bar := a.progress("simulations", 0, k.quiet || k.json)
 	t, err := tune.Tune(s, bar.reportOf())
 	bar.end()

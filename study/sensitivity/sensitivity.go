@@ -117,7 +117,7 @@ func pull(s *study.Study, levers []lever, progress study.SweepProgress) (base []
 	var group errgroup.Group
 	group.SetLimit(s.Options.NumWorkers())
 	for k := range s.Options.NumReplications() {
-		seeded, err := s.Replication(k)
+		seeded, err := s.Turn(k).Scenario(s.Options.SeedOf(k))
 		if err != nil {
 			return nil, nil, err
 		}

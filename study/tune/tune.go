@@ -21,6 +21,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/search"
 	"github.com/slotwave/slotwave/workload"
@@ -53,6 +54,7 @@ var tunedCodecs = []string{
 // Setting is a setting that Tune may change.
 type Setting struct {
 	analytic.TuneParam
+	key      string // of the scenario
 	IsSwitch bool
 	Choices  []string  // values are indices of it; nil: values are numbers
 	Tries    []float64 // values that the search simulates
@@ -71,14 +73,11 @@ func (d *Setting) Text(v float64) string {
 
 // assignment returns KEY=VALUE as --set takes it.
 func (d *Setting) assignment(v float64) string {
-	if d.Name == "reduces" {
-		return "job.0.reduces=" + d.Text(v)
-	}
 	text := d.Text(v)
 	if d.Choices != nil {
 		text = workload.TOMLText(text)
 	}
-	return fmt.Sprintf("job.0.conf.%q=%s", d.Name, text)
+	return d.key + "=" + text
 }
 
 // Round returns the nearest value that people would write.
@@ -155,15 +154,12 @@ func Tune(s *study.Study, progress study.SweepProgress) (*Tuned, error) {
 
 func newTuner(s *study.Study) (*tuner, error) {
 	if len(s.Scenario.Runs) != 1 || len(s.Scenario.Runs[0].Question.Jobs) != 1 {
-		return nil, fmt.Errorf("%s: got %s and %s: want a scenario of one job, without [vary]",
+		return nil, fmt.Errorf("%s: got %s and %s: want a scenario of one job, without [vary] (--job chooses one of a history)",
 			s.Scenario.Name, workload.Counted(len(s.Scenario.Runs), "run", "runs"), workload.Counted(len(s.Scenario.Runs[0].Question.Jobs), "job", "jobs"))
 	}
 	q := &s.Scenario.Runs[0].Question
 	if q.Fidelity < model.Phase {
 		return nil, fmt.Errorf("%s: fidelity: got %s: want phase or device, where settings change the times of tasks", s.Scenario.Name, q.Fidelity)
-	}
-	if s.Scenario.Tables == 0 {
-		return nil, fmt.Errorf("%s: the job is recorded: want a [[job]] with a profile, as slotwave platform calibrate finds it from a record", s.Scenario.Name)
 	}
 	if slices.ContainsFunc(q.Cluster.Machines, func(m model.Machine) bool { return m.Fitted != nil }) {
 		return nil, fmt.Errorf("%s: a fitted platform holds the settings of its benchmarks: want a platform with devices, such as dl145-g3", s.Scenario.Name)
@@ -199,6 +195,7 @@ func (t *tuner) readSettings() error {
 			continue
 		}
 		d := Setting{IsSwitch: p.Switch()}
+		d.key = t.confKey(key)
 		d.Name, d.Min, d.Max, d.Whole = key, p.Tuned[0], p.Tuned[1], p.Whole()
 		d.ReduceSide = strings.HasPrefix(key, "mapred.") && key != "mapred.compress.map.output"
 		switch {
@@ -229,16 +226,24 @@ func (t *tuner) readSettings() error {
 		}
 		t.settings = append(t.settings, d)
 	}
-	if j.Reduces.Shares == nil {
+	if j.Reduces.Shares == nil && t.study.Scenario.Tables > 0 { // recorded ones have their own input
 		t.addReduces(j.Reduces.Count)
 	}
 	return nil
 }
 
+// confKey is the key of a property: of the [[job]], or laid over those of a recorded job.
+func (t *tuner) confKey(property string) string {
+	if t.study.Scenario.Tables == 0 {
+		return fmt.Sprintf("conf.%q", property)
+	}
+	return fmt.Sprintf("job.0.conf.%q", property)
+}
+
 // addCodec lets the codec of map output change. A codec of the scenario that is
 // none of tunedCodecs is one more choice.
 func (t *tuner) addCodec(now string) {
-	d := Setting{Choices: slices.Clone(tunedCodecs)}
+	d := Setting{key: t.confKey(codecKey), Choices: slices.Clone(tunedCodecs)}
 	if strings.HasPrefix(t.question.Cluster.Hadoop, "0.") {
 		d.Choices = d.Choices[:len(d.Choices)-1] // Snappy came with 1.0
 	}
@@ -257,7 +262,7 @@ func (t *tuner) addCodec(now string) {
 // addReduces lets the number of reduces change, up to two waves.
 func (t *tuner) addReduces(now int) {
 	slots := t.reduceSlots()
-	d := Setting{}
+	d := Setting{key: "job.0.reduces"}
 	d.Name, d.Start, d.Whole, d.ReduceSide = "reduces", float64(now), true, true
 	d.Min, d.Max = 1, math.Max(2*slots, float64(now))
 	for _, part := range []float64{0.25, 0.5, 0.75, 0.95, 1, 1.75} {
@@ -362,22 +367,29 @@ func (t *tuner) changes(at []float64) []string {
 	return list
 }
 
-// simulate returns the seconds that the job takes with some values and seed, +Inf
-// if it does not succeed.
-func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
+// A draw is what chance decides in a run: the seed, and the machine of those that explain
+// a record.
+type draw struct {
+	seed uint64
+	file *scenarios.File
+}
+
+// simulate returns the seconds that the job takes with some values in a draw, +Inf if it
+// does not succeed.
+func (t *tuner) simulate(at []float64, d draw) (float64, error) {
 	changes := t.changes(at)
-	key := fmt.Sprint(seed, changes)
+	key := fmt.Sprint(d.seed, changes)
 	t.mutex.Lock()
 	known, ok := t.times[key]
 	t.mutex.Unlock()
 	if ok {
 		return known, nil
 	}
-	f, err := t.study.File.With(changes...)
+	f, err := d.file.With(changes...)
 	if err != nil {
 		return 0, err
 	}
-	s, err := f.Scenario(seed)
+	s, err := f.Scenario(d.seed)
 	if err != nil {
 		return 0, err
 	}
@@ -398,16 +410,16 @@ func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
 	return seconds, nil
 }
 
-// simulateAll returns the times of points with seeds, several runs at a time.
-func (t *tuner) simulateAll(points [][]float64, seeds []uint64) ([][]float64, error) {
+// simulateAll returns the times of points by draws, several runs at a time.
+func (t *tuner) simulateAll(points [][]float64, draws []draw) ([][]float64, error) {
 	all := make([][]float64, len(points))
 	var group errgroup.Group
 	group.SetLimit(t.study.Options.NumWorkers())
 	for i := range points {
-		all[i] = make([]float64, len(seeds))
-		for k, seed := range seeds {
+		all[i] = make([]float64, len(draws))
+		for k, d := range draws {
 			group.Go(func() (err error) {
-				all[i][k], err = t.simulate(points[i], seed)
+				all[i][k], err = t.simulate(points[i], d)
 				return err
 			})
 		}
@@ -433,7 +445,7 @@ func (t *tuner) explore() ([][]float64, error) {
 			points[i] = append(points[i], t.settings[k].draw(r))
 		}
 	}
-	times, err := t.simulateAll(points, t.screeningSeeds()[:1])
+	times, err := t.simulateAll(points, t.screeningDraws()[:1])
 	if err != nil {
 		return nil, err
 	}
@@ -468,7 +480,7 @@ func (t *tuner) changeSeveral(best []float64) ([]float64, error) {
 				points[i][k] = t.settings[k].draw(r)
 			}
 		}
-		times, err := t.simulateAll(points, t.screeningSeeds()[:1])
+		times, err := t.simulateAll(points, t.screeningDraws()[:1])
 		if err != nil {
 			return nil, err
 		}
@@ -479,18 +491,18 @@ func (t *tuner) changeSeveral(best []float64) ([]float64, error) {
 	return best, nil
 }
 
-func (t *tuner) screeningSeeds() []uint64 {
-	seeds := make([]uint64, screening)
-	for i := range seeds {
-		seeds[i] = uint64(t.study.Options.Draws("screening").For(i))
+func (t *tuner) screeningDraws() []draw {
+	draws := make([]draw, screening)
+	for i := range draws {
+		draws[i] = draw{uint64(t.study.Options.Draws("screening").For(i)), t.study.Turn(i)}
 	}
-	return seeds
+	return draws
 }
 
 // screen returns the mean times of points in the runs of the search. Their seeds
 // are not those of the pairs, so that the choice does not flatter the gain.
 func (t *tuner) screen(points [][]float64) ([]float64, error) {
-	times, err := t.simulateAll(points, t.screeningSeeds())
+	times, err := t.simulateAll(points, t.screeningDraws())
 	means := make([]float64, len(points))
 	for i := range times {
 		for _, seconds := range times[i] {
@@ -578,13 +590,13 @@ func (t *tuner) bySpills(best []float64) (points [][]float64) {
 	return points
 }
 
-// pairSeeds are the seeds of the replications.
-func (t *tuner) pairSeeds() []uint64 {
-	seeds := make([]uint64, t.study.Options.NumReplications())
-	for i := range seeds {
-		seeds[i] = t.study.Options.SeedOf(i)
+// pairDraws are those of the replications.
+func (t *tuner) pairDraws() []draw {
+	draws := make([]draw, t.study.Options.NumReplications())
+	for i := range draws {
+		draws[i] = draw{t.study.Options.SeedOf(i), t.study.Turn(i)}
 	}
-	return seeds
+	return draws
 }
 
 // measure states the gain of the best values, and the gain of each changed one.
@@ -601,7 +613,7 @@ func (t *tuner) measure(start, best []float64) (*Tuned, error) {
 	if err != nil {
 		return nil, err
 	}
-	times, err := t.simulateAll([][]float64{start, fewer}, t.pairSeeds())
+	times, err := t.simulateAll([][]float64{start, fewer}, t.pairDraws())
 	if err != nil {
 		return nil, err
 	}
@@ -631,7 +643,7 @@ func (t *tuner) measure(start, best []float64) (*Tuned, error) {
 // putBack returns the values with those put back that make no difference, as long
 // as all that are put back together lose no time either.
 func (t *tuner) putBack(best []float64, each []*search.Gain) ([]float64, error) {
-	seeds := t.pairSeeds()
+	draws := t.pairDraws()
 	fewer := best
 	for i, g := range each {
 		if g == nil || g.Effect() == search.Faster {
@@ -639,7 +651,7 @@ func (t *tuner) putBack(best []float64, each []*search.Gain) ([]float64, error) 
 		}
 		at := slices.Clone(fewer)
 		at[i] = t.settings[i].Start
-		times, err := t.simulateAll([][]float64{at, best}, seeds)
+		times, err := t.simulateAll([][]float64{at, best}, draws)
 		if err != nil {
 			return nil, err
 		}
@@ -663,7 +675,7 @@ func (t *tuner) oneByOne(best []float64) ([]*search.Gain, error) {
 		}
 	}
 	gains := make([]*search.Gain, len(best))
-	times, err := t.simulateAll(points, t.pairSeeds())
+	times, err := t.simulateAll(points, t.pairDraws())
 	if err != nil {
 		return nil, err
 	}
