@@ -21,7 +21,6 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/taskplan"
-	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/search"
 	"github.com/slotwave/slotwave/workload"
@@ -367,11 +366,11 @@ func (t *tuner) changes(at []float64) []string {
 	return list
 }
 
-// A draw is what chance decides in a run: the seed, and the machine of those that explain
-// a record.
+// A draw is what chance decides in a run: the seed, and which of the machines that explain
+// a record has its turn.
 type draw struct {
 	seed uint64
-	file *scenarios.File
+	turn int
 }
 
 // simulate returns the seconds that the job takes with some values in a draw, +Inf if it
@@ -385,7 +384,7 @@ func (t *tuner) simulate(at []float64, d draw) (float64, error) {
 	if ok {
 		return known, nil
 	}
-	f, err := d.file.With(changes...)
+	f, err := t.study.Turn(d.turn).With(changes...)
 	if err != nil {
 		return 0, err
 	}
@@ -494,7 +493,7 @@ func (t *tuner) changeSeveral(best []float64) ([]float64, error) {
 func (t *tuner) screeningDraws() []draw {
 	draws := make([]draw, screening)
 	for i := range draws {
-		draws[i] = draw{uint64(t.study.Options.Draws("screening").For(i)), t.study.Turn(i)}
+		draws[i] = draw{uint64(t.study.Options.Draws("screening").For(i)), i}
 	}
 	return draws
 }
@@ -594,7 +593,7 @@ func (t *tuner) bySpills(best []float64) (points [][]float64) {
 func (t *tuner) pairDraws() []draw {
 	draws := make([]draw, t.study.Options.NumReplications())
 	for i := range draws {
-		draws[i] = draw{t.study.Options.SeedOf(i), t.study.Turn(i)}
+		draws[i] = draw{t.study.Options.SeedOf(i), i}
 	}
 	return draws
 }
