@@ -24,6 +24,7 @@ type comparedJob struct {
 	First  *int64      `json:"first_ns"` // nil: the run does not have it, or it does not end
 	Second *int64      `json:"second_ns"`
 	Ratio  *text.Share `json:"ratio"` // second over first
+	in     [2]bool     // which runs have the job
 }
 
 // jobs pairs the jobs of two runs by their ids: means over the replications, the
@@ -45,13 +46,13 @@ func (c *Comparison) jobs() []comparedJob {
 	var rows []comparedJob
 	for i := range first {
 		place[first[i].ID] = i
-		rows = append(rows, comparedJob{ID: text.Escape(first[i].ID), Name: text.Escape(first[i].Name), First: took(&first[i])})
+		rows = append(rows, comparedJob{ID: text.Escape(first[i].ID), Name: text.Escape(first[i].Name), First: took(&first[i]), in: [2]bool{true, false}})
 	}
 	for i := range second {
 		if k, ok := place[second[i].ID]; ok {
-			rows[k].Second = took(&second[i])
+			rows[k].Second, rows[k].in[1] = took(&second[i]), true
 		} else {
-			rows = append(rows, comparedJob{ID: text.Escape(second[i].ID), Name: text.Escape(second[i].Name), Second: took(&second[i])})
+			rows = append(rows, comparedJob{ID: text.Escape(second[i].ID), Name: text.Escape(second[i].Name), Second: took(&second[i]), in: [2]bool{false, true}})
 		}
 	}
 	for i := range rows {
@@ -104,6 +105,10 @@ func (c *Comparison) jobsText(w io.Writer, colour bool) error {
 	}
 	const shown = 15
 	t := text.NewWriter(w, colour)
+	if !slices.ContainsFunc(rows, func(r comparedJob) bool { return r.in == [2]bool{true, true} }) {
+		fmt.Fprintf(t, "no job is in both runs (%s)\n", comparedJobsName)
+		return t.Done()
+	}
 	_, names := runNames(c.summaries())
 	names = text.Apart(names, 24)
 	fmt.Fprintf(t, "job\t%s\t%s\tratio\n", names[0], names[1])
@@ -117,7 +122,7 @@ func (c *Comparison) jobsText(w io.Writer, colour bool) error {
 		if r.Ratio != nil {
 			ratio = fmt.Sprintf("%.3f", float64(*r.Ratio))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.label(), endedAfter(r.First), endedAfter(r.Second), ratio)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.label(), endedAfter(r.First, r.in[0]), endedAfter(r.Second, r.in[1]), ratio)
 	}
 	t.Flush()
 	switch more := len(rows) - changed; {
@@ -137,8 +142,11 @@ func (j *comparedJob) label() string {
 	return text.Shorten(j.ID, 24) + " " + text.Shorten(j.Name, 20)
 }
 
-func endedAfter(ns *int64) string {
-	if ns == nil {
+func endedAfter(ns *int64, in bool) string {
+	switch {
+	case !in:
+		return "not in this run"
+	case ns == nil:
 		return "did not end"
 	}
 	return text.Duration(*ns)

@@ -58,6 +58,9 @@ func TestComparedJobs(t *testing.T) {
 	if !strings.Contains(out.String(), "\ngone,gone,10000000000,,\nnew,new,,,\n") {
 		t.Errorf("want jobs that only one run ends last: %s", &out)
 	}
+	if got := text(); !strings.Contains(got, "10.0 s           not in this run") || !strings.Contains(got, "not in this run  did not end") {
+		t.Errorf("got %s", got)
+	}
 	for i := range 20 {
 		id := "job" + string(rune('a'+i))
 		set(runs[0], id, time.Duration(10+i)*time.Second)

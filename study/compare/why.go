@@ -22,6 +22,7 @@ import (
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/simulated"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Why says why two scenarios differ. A difference is the second minus the first,
@@ -96,6 +97,9 @@ func Explain(first, second, job string, o study.Options, progress study.SweepPro
 			return nil, err
 		}
 	}
+	if !shareJobs(questions) {
+		return nil, fmt.Errorf("--why: %s and %s have no job in common: want two runs of the same jobs", first, second)
+	}
 	var shown [2]simulated.Run // the first pair
 	var makespans, responses [2][]float64
 	var ended [2][]map[string]time.Duration // times of jobs by pair
@@ -147,6 +151,16 @@ func Explain(first, second, job string, o study.Options, progress study.SweepPro
 		err = study.Internal(err)
 	}
 	return w, err
+}
+
+// shareJobs says whether a job is in both questions. What cannot be asked is simulated,
+// which says why.
+func shareJobs(questions [2]func(int) (*model.WhatIf, error)) bool {
+	first, err := questions[0](0)
+	second, err2 := questions[1](0)
+	return err != nil || err2 != nil || slices.ContainsFunc(first.Jobs, func(j workload.Job) bool {
+		return slices.ContainsFunc(second.Jobs, func(other workload.Job) bool { return other.ID == j.ID })
+	})
 }
 
 // endedJobs are the times of the jobs that a run ends, in nanoseconds.

@@ -87,6 +87,14 @@ func TestCompareWhy(t *testing.T) {
 	if err != nil || same.Launch != nil || same.Offer != nil || same.Makespan.Mean != 0 {
 		t.Errorf("a scenario against itself: %+v, %v", same, err)
 	}
+	other := filepath.Join(t.TempDir(), "other.toml")
+	text := strings.NewReplacer("SCHEDULER", "fifo", `"a"`, `"c"`, `"b"`, `"d"`).Replace(smallJobs)
+	if err := os.WriteFile(other, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Explain(names[0], other, "", study.Options{Seed: 1}, nil); err == nil || !strings.Contains(err.Error(), "no job in common") {
+		t.Errorf("other jobs: %v", err)
+	}
 }
 
 // The explanation of a traced run names the heartbeat, the jobs that the scheduler
