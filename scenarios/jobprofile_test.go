@@ -145,9 +145,6 @@ func FuzzJobProfile(f *testing.F) {
 		if err := trace.WriteProfile(&again, p); err != nil {
 			t.Fatal(err)
 		}
-		if err := trace.WriteProfileText(&again, p); err != nil {
-			t.Fatal(err)
-		}
 	})
 }
 

@@ -38,23 +38,6 @@ func (t clusterTable) releaseOf(l *load) string {
 	return release
 }
 
-// Infer enters the release that a history shows, if it states none, and the
-// heartbeats of its machines, if the starts of tasks show them.
-func Infer(h *workload.History) {
-	if _, stated := h.Common().Lookup("hadoop.common.configuration.version"); h.Release == "" && !stated {
-		h.Release, h.Inferred.Release = InferRelease(h)
-	}
-	release, err := model.FindRelease(cmp.Or(h.Release, defaultRelease))
-	if err != nil {
-		return
-	}
-	workers := h.Workers()
-	if interval, err := release.HeartbeatInterval(workers.Hosts(), h.Common()); err == nil {
-		as := assignedIn(h)
-		h.Inferred.Beats = as.beats(interval)
-	}
-}
-
 // InferRelease returns the release of Hadoop that the starts of tasks or the
 // counters of a history show, and what shows it. If nothing does, the release is
 // empty.

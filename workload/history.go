@@ -27,13 +27,6 @@ type History struct {
 	Release  string // of Hadoop, as scenarios name it; empty: not known
 	Problems []Problem
 	Dropped  int // number of problems beyond the limit on Problems
-	Inferred inferred
-}
-
-// inferred is what a history shows of its cluster and does not state.
-type inferred struct {
-	Release string                   // how the release is known; empty: it is stated
-	Beats   map[string]time.Duration // first heartbeats by machine; nil: not known
 }
 
 // Workflow is the place of a job in a plan of jobs, as Hive, Pig and Oozie tell Hadoop

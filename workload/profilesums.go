@@ -85,10 +85,9 @@ func (d *dataRatios) statistics(of func(*ratio) float64) DataStatistics {
 
 // profileSums collects the sums of a profile.
 type profileSums struct {
-	name  string
-	after int // profiles completed before it
-	runs  int
-	data  dataRatios
+	name string
+	runs int
+	data dataRatios
 
 	read, mapped, collect, spill, merge, shuffle, sort, reduce, write cost
 	mapTask, reducePhase, mapCPU, reduceCPU                           cost

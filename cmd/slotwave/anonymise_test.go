@@ -61,7 +61,7 @@ func everyWriter(history, out string) map[string][]string {
 		"compare":  {"compare", history, "two-jobs", "--out", out + "/compare"},
 		"predict":  {"predict", history, "--out", out + "/predict"},
 	}
-	for _, to := range []string{"csv", "rumen", "history", "jhist", "toml", "sls"} {
+	for _, to := range []string{"csv", "rumen", "history", "jhist"} {
 		all[to] = []string{"convert", history, "--to", to, "--out", filepath.Join(out, to)}
 	}
 	return all

@@ -28,7 +28,6 @@ func targets() (all []trace.Format) {
 	}
 	return append(all,
 		trace.Format{Name: "profile", About: "job profiles for [[job]], TOML, or JSON in a .json"},
-		trace.Format{Name: "statistics", About: "statistics of one job for herodotou, JSON"},
 		trace.Format{Name: "samples", About: "records of HiTune's sampling agents, CSV"})
 }
 
@@ -56,8 +55,8 @@ func convertCommand(a *app) *cobra.Command {
 ` + about + `
 
 --out is a directory, or the main file if the format has one; .gz compresses it.
-Without --out, profile and statistics are printed. --set changes the workload.`,
-		Example: "  slotwave convert out/two-jobs --to jhist --out two-jobs-history\n  slotwave convert trace.json --to toml --out my.toml --set workload.first=10",
+Without --out, profiles are printed. --set changes the workload.`,
+		Example: "  slotwave convert out/two-jobs --to jhist --out two-jobs-history\n  slotwave convert trace.json --to rumen --out ten.json --set workload.first=10",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
@@ -81,7 +80,7 @@ Without --out, profile and statistics are printed. --set changes the workload.`,
 			return err
 		}
 		switch k.format {
-		case "profile", "statistics":
+		case "profile":
 			return a.profile(c, args, k)
 		case "samples":
 			return a.samples(c, args, k)
@@ -93,7 +92,7 @@ Without --out, profile and statistics are printed. --set changes the workload.`,
 
 // onlyFor names the formats that a flag is for.
 var onlyFor = map[string][]string{
-	"per": {"profile", "statistics"}, "on": {"profile"}, "json": {"profile"}, "every": {"samples"},
+	"per": {"profile"}, "on": {"profile"}, "json": {"profile"}, "every": {"samples"},
 }
 
 // check refuses flags that the format does not use.
@@ -107,7 +106,7 @@ func (k *conversion) check(c *cobra.Command, names []string) (err error) {
 	if !slices.Contains(names, k.format) {
 		return fmt.Errorf("--to %q: want one of %s%s", k.format, strings.Join(names, ", "), input.DidYouMean(k.format, names))
 	}
-	traces := !slices.Contains([]string{"profile", "statistics", "samples"}, k.format)
+	traces := !slices.Contains([]string{"profile", "samples"}, k.format)
 	c.Flags().Visit(func(f *pflag.Flag) {
 		of := onlyFor[f.Name]
 		if of != nil && !slices.Contains(of, k.format) || !traces && f.Name == "set" || k.format == "samples" && f.Name == "anonymise" {
@@ -144,9 +143,6 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if release, known := model.ReleaseOf(h.Common()); known {
 		h.Release = release
 	}
-	if k.format == "toml" {
-		scenarios.Infer(h)
-	}
 	out, err := k.prepare(h)
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
@@ -154,7 +150,6 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := a.losses(out.Lost, 0, k.strict, k.quiet); err != nil {
 		return err
 	}
-	main := out.Files[0].Name
 	if err := a.deliver(c, args, &k.output, out.Files, resultdir.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
 		return err
 	}
@@ -163,9 +158,6 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	written.attempts -= out.Left.Attempts
 	if _, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.out), written); err != nil {
 		return study.Internal(err)
-	}
-	if k.format == "toml" {
-		return a.next(&output{}, "run", k.path(main))
 	}
 	return a.next(&output{}, "inspect", k.out)
 }

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
@@ -20,10 +17,9 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// profile writes or prints the profiles of recorded jobs, or the statistics of one.
+// profile writes or prints the profiles of recorded jobs.
 func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
-	p := workload.Profiler{Spill: true}
-	defer p.Close()
+	var p workload.Profiler
 	switch k.per {
 	case "name":
 	case "job":
@@ -47,87 +43,57 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 			return err
 		}
 	}
-	if p.Len() == 0 {
+	profiles := p.Profiles()
+	if len(profiles) == 0 {
 		return fmt.Errorf("%s: no recorded job found: want a trace or history with tasks", strings.Join(args, ", "))
 	}
-	each := func(f func(*workload.Profile) error) error {
-		return p.Each(func(x *workload.Profile) error {
-			if !k.reading.Anonymise {
-				x.Source = args
-			}
-			return f(x)
-		})
+	if !k.reading.Anonymise {
+		for _, x := range profiles {
+			x.Source = args
+		}
 	}
 	if k.on != "" {
-		return a.programs(c, args, each, k)
-	}
-	if k.format == "statistics" {
-		return a.statistics(c, args, each, p.Len(), k)
+		return a.programs(c, args, profiles, k)
 	}
 	next := slices.Concat([]string{"convert"}, args, []string{"--to", "profile", "--out", "profiles"})
 	if k.out != "" {
-		parts, stop, err := profileFiles(each, p.Len(), &k.output)
+		parts, err := profileFiles(profiles, &k.output)
 		if err != nil {
 			return err
 		}
-		defer stop()
 		if err := a.deliver(c, args, &k.output, parts, resultdir.Manifest{Scenario: "profile", Seed: 1}); err != nil {
 			return err
 		}
 		next = []string{"validate", k.path(parts[0].Name)}
 	}
 	switch {
-	case k.quiet && !k.json:
-		return nil
 	case k.json:
-		return study.Internal(trace.WriteProfilesJSON(a.data(), each))
-	}
-	var text bytes.Buffer
-	err = each(func(x *workload.Profile) error {
-		text.Reset()
-		if err := trace.WriteProfileText(&text, x); err != nil {
-			return err
+		return study.Internal(trace.WriteProfilesJSON(a.data(), profiles))
+	case k.quiet:
+		return nil
+	case k.out == "":
+		for _, x := range profiles {
+			if err := trace.WriteProfile(a.stdout, x); err != nil {
+				return study.Internal(err)
+			}
 		}
-		_, err := io.WriteString(a.stdout, printable(text.String()))
-		return err
-	})
-	if err != nil {
-		return study.Internal(err)
 	}
 	return a.next(&output{}, next...)
 }
 
-// profileFiles returns a file for each profile, named after it. Write the files
-// in order, once, and then call stop.
-func profileFiles(each func(func(*workload.Profile) error) error, n int, to *output) (parts []trace.File, stop func(), err error) {
+// profileFiles returns a file for each profile, named after it, or one of JSON.
+func profileFiles(profiles []*workload.Profile, to *output) (parts []trace.File, err error) {
 	if strings.EqualFold(filepath.Ext(to.main()), ".json") {
-		return []trace.File{{Name: "profiles.json", Write: func(w io.Writer) error { return trace.WriteProfilesJSON(w, each) }}}, func() {}, nil
+		return []trace.File{{Name: "profiles.json", Write: func(w io.Writer) error { return trace.WriteProfilesJSON(w, profiles) }}}, nil
 	}
-	if to.main() != "" && n > 1 {
-		return nil, nil, fmt.Errorf("%s: %d profiles: want a directory, or .json", to.main(), n)
+	if to.main() != "" && len(profiles) > 1 {
+		return nil, fmt.Errorf("%s: %d profiles: want a directory, or .json", to.main(), len(profiles))
 	}
-	var failed error
-	next, stop := iter.Pull(func(yield func(*workload.Profile) bool) {
-		failed = each(func(x *workload.Profile) error {
-			if !yield(x) {
-				return errStopped
-			}
-			return nil
-		})
-	})
-	write := func(w io.Writer) error {
-		x, ok := next()
-		if !ok {
-			return failed
-		}
-		return trace.WriteProfile(w, x)
+	taken := fileNames{}
+	for _, x := range profiles {
+		parts = append(parts, trace.File{Name: taken.next(x.Name), Write: func(w io.Writer) error { return trace.WriteProfile(w, x) }})
 	}
-	names := fileNames{}
-	err = each(func(x *workload.Profile) error {
-		parts = append(parts, trace.File{Name: names.next(x.Name), Write: write})
-		return nil
-	})
-	return parts, stop, err
+	return parts, nil
 }
 
 // fileNames holds the names already used for profiles.
@@ -142,34 +108,4 @@ func (taken fileNames) next(job string) string {
 	}
 	taken[name] = true
 	return name
-}
-
-// errStopped ends the iteration over profiles early.
-var errStopped = errors.New("no more profiles are wanted")
-
-// statistics writes or prints the statistics of Herodotou's report for the only profile.
-func (a *app) statistics(c *cobra.Command, args []string, each func(func(*workload.Profile) error) error, profiles int, k *conversion) error {
-	if profiles != 1 {
-		return fmt.Errorf("--to statistics: got %s: want one (--job chooses)", workload.Counted(profiles, "profile", "profiles"))
-	}
-	return each(func(p *workload.Profile) error {
-		var out bytes.Buffer
-		assumed, err := analytic.StatisticsOf(&out, p)
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
-		}
-		if !k.quiet {
-			for _, text := range assumed {
-				fmt.Fprintf(a.stderr, "assumed: %s\n", printable(text))
-			}
-		}
-		write := func(w io.Writer) error {
-			_, err := out.WriteTo(w)
-			return err
-		}
-		if k.out == "" {
-			return study.Internal(write(a.data()))
-		}
-		return a.deliver(c, args, &k.output, []trace.File{{Name: "statistics.json", Write: write}}, resultdir.Manifest{Scenario: "statistics", Seed: 1})
-	})
 }

@@ -16,13 +16,13 @@ import (
 )
 
 // programs writes the code and the costs of recorded jobs on a cluster.
-func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload.Profile) error) error, k *conversion) error {
+func (a *app) programs(c *cobra.Command, args []string, profiles []*workload.Profile, k *conversion) error {
 	q, inputs, err := calibrate.ProgramQuestion(k.on)
 	if err != nil {
 		return fmt.Errorf("--on %w", err)
 	}
 	var found []calibrate.FoundProgram
-	err = each(func(p *workload.Profile) error {
+	for _, p := range profiles {
 		one, err := calibrate.FindProgram(q, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
@@ -31,20 +31,16 @@ func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload
 			a.warn([]string{p.Name + ": " + one.Missed})
 		}
 		found = append(found, one)
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	if k.out != "" {
 		if k.main() != "" && len(found) > 1 {
 			return fmt.Errorf("%s: %d profiles: want a directory", k.main(), len(found))
 		}
 		var parts []trace.File
-		names := fileNames{}
+		taken := fileNames{}
 		for i := range found {
 			p := &found[i].Program
-			parts = append(parts, trace.File{Name: names.next(p.Name), Write: func(w io.Writer) error { return scenarios.WriteProgram(w, p) }})
+			parts = append(parts, trace.File{Name: taken.next(p.Name), Write: func(w io.Writer) error { return scenarios.WriteProgram(w, p) }})
 		}
 		sums, err := study.Sums(inputs)
 		if err != nil {

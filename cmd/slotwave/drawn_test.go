@@ -215,7 +215,7 @@ func TestDrawnOutputsStay(t *testing.T) {
 		if ask(run...) != exitDone {
 			continue
 		}
-		formats := []string{"rumen", "history", "csv", "jhist", "csv.gz", "profile", "toml", "sls"}
+		formats := []string{"rumen", "history", "csv", "jhist", "csv.gz", "profile", "rumen", "history"}
 		to := formats[i%len(formats)]
 		if ask("convert", "run", "--to", to, "--out", "converted-"+to) == exitDone && i%len(formats) < 4 {
 			ask("inspect", "converted-"+to)

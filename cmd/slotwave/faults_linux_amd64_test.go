@@ -159,7 +159,7 @@ var faultyVerbs = [][]string{
 	{"run", "varied.toml", "--set", "plots=none", "--out", "out"},
 	{"sweep", "my.toml", "--over", "cluster.nodes=2,3", "--workers", "1", "--out", "out"},
 	{"convert", "record", "--to", "csv", "--out", "out"},
-	{"convert", "record", "--to", "toml", "--out", "out.toml"},
+	{"convert", "record", "--to", "rumen", "--out", "out.json"},
 	{"diagnose", "record", "--verify", "off", "--out", "out"},
 	{"inspect", "record", "--out", "out"},
 	{"report", "record", "--out", "out.html"},

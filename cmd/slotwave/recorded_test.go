@@ -332,33 +332,8 @@ func sameFigures(t *testing.T, path string, got, want any) (compared int) {
 	return compared
 }
 
-// TestScenarioOfTrace: the scenario made of a trace gives the attempts that the
-// trace itself gives; racks lose their names.
-func TestScenarioOfTrace(t *testing.T) {
-	files := []string{"trace_1m", "trace_5m", "3m_stream_trace"}
-	if testing.Short() {
-		files = files[:1]
-	}
-	for _, file := range files {
-		dir := t.TempDir()
-		trace, err := filepath.Abs(shared(t, "data/gridmix-traces/"+file+".json.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		made, named := filepath.Join(dir, "made.toml"), filepath.Join(dir, "named.toml")
-		verb(t, "convert", trace, "--to", "toml", "--out", made)
-		writeFile(t, named, fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n", trace))
-		if code, _, errs := call("", "run", made, "--set", "plots=none", "--out", filepath.Join(dir, "made")); code != exitDone || errs != "" {
-			t.Fatalf("%s: exit %d: %s", file, code, errs)
-		}
-		verb(t, "run", named, "--set", "plots=none", "--out", filepath.Join(dir, "named"))
-		sameRows(t, file, rows(t, filepath.Join(dir, "named", "attempts.csv"), "rack"), rows(t, filepath.Join(dir, "made", "attempts.csv"), "rack"))
-	}
-}
-
 // TestSlotsOfTrace: machines of a trace have the slots its configuration says,
-// else as many as were in use at once, on both ways to a scenario. YARN does not
-// read that configuration.
+// else as many as were in use at once. YARN does not read that configuration.
 func TestSlotsOfTrace(t *testing.T) {
 	dir := t.TempDir()
 	var b strings.Builder
@@ -371,15 +346,12 @@ func TestSlotsOfTrace(t *testing.T) {
 	fewer := writeFile(t, filepath.Join(dir, "fewer.toml"), fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n[conf]\n\"mapred.tasktracker.map.tasks.maximum\" = 2\n", trace))
 	yarn := writeFile(t, filepath.Join(dir, "yarn.toml"), fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n[conf]\n\"mapred.tasktracker.map.tasks.maximum\" = 2\n\"mapreduce.framework.name\" = \"yarn\"\n", trace))
 	elsewhere := writeFile(t, filepath.Join(dir, "elsewhere.toml"), fmt.Sprintf("[cluster]\nnodes = 3\n[workload]\ntrace = %q\n", trace))
-	made := filepath.Join(dir, "made.toml")
-	verb(t, "convert", trace, "--to", "toml", "--out", made)
 	for _, x := range []struct {
 		file          string
 		maps, reduces int
 		warns         bool
 		assumed       string
 	}{
-		{made, 15, 1, false, ""},
 		{named, 15, 1, false, "cluster.map_slots = 15 (the most attempts at once on a machine of the trace)"},
 		{fewer, 2, 1, true, ""},
 		{yarn, 15, 1, false, "cluster.map_slots = 15 (the most attempts at once on a machine of the trace)"},
@@ -404,8 +376,7 @@ func TestSlotsOfTrace(t *testing.T) {
 }
 
 // TestLaunchCountsOnce: whole set-up attempts contain the launch, which is the
-// mean start of the maps' JVMs; on both ways to a scenario what is left of them is
-// their cost. A release that is not known is left open.
+// mean start of the maps' JVMs; what is left of them is their cost.
 func TestLaunchCountsOnce(t *testing.T) {
 	dir := t.TempDir()
 	for _, x := range []struct {
@@ -417,23 +388,16 @@ func TestLaunchCountsOnce(t *testing.T) {
 			"job_1_0001,1,SETUP,0,SUCCEEDED,n1,3000000000,"+x.setup+",\n")
 		writeFile(t, filepath.Join(dir, "job_1_0001_conf.xml"), "<configuration><property><name>hadoop.common.configuration.version</name><value>0.23.0</value></property></configuration>\n")
 		named := writeFile(t, filepath.Join(dir, "named.toml"), "[cluster]\n[workload]\ntrace = [\"job_1_0001_conf.xml\", \"attempts.csv\"]\n")
-		made := filepath.Join(dir, "made.toml")
-		verb(t, "convert", filepath.Join(dir, "job_1_0001_conf.xml"), filepath.Join(dir, "attempts.csv"), "--to", "toml", "--out", made, "--force")
-		if !strings.Contains(read(t, made), "hadoop: the default, since the release of the trace's configuration, 0.23.0, is not known here") {
-			t.Errorf("the release is not told: %s", read(t, made))
+		f, err := scenarios.Open(named)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, file := range []string{made, named} {
-			f, err := scenarios.Open(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := f.Scenario(1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if c := s.Runs[0].Question.Cluster.Costs; c.Launch != 2500*time.Millisecond || c.Setup != x.want {
-				t.Errorf("%s: launch %v, set-up %v, want 2.5s and %v", filepath.Base(file), c.Launch, c.Setup, x.want)
-			}
+		s, err := f.Scenario(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := s.Runs[0].Question.Cluster.Costs; c.Launch != 2500*time.Millisecond || c.Setup != x.want {
+			t.Errorf("launch %v, set-up %v, want 2.5s and %v", c.Launch, c.Setup, x.want)
 		}
 	}
 }
@@ -652,20 +616,6 @@ func TestInspectWarns(t *testing.T) {
 	}
 }
 
-// TestScenarioKeepsInferences: a scenario made of a history replays it as the history
-// itself, with the release and the heartbeats that it only shows. Its racks are numbered.
-func TestScenarioKeepsInferences(t *testing.T) {
-	dir := t.TempDir()
-	for _, file := range []string{"chukwa-sorter-JobHistory.log.gz", "job_201002080801_40864.hist.gz"} {
-		at := func(name string) string { return filepath.Join(dir, file+name) }
-		history := shared(t, "data/mrv1-history/"+file)
-		verb(t, "convert", history, "--to", "toml", "--out", at(".toml"), "--quiet")
-		verb(t, "run", at(".toml"), "--out", at("-scenario"), "--quiet", "--set", "plots=none")
-		verb(t, "run", history, "--out", at("-replay"), "--quiet", "--set", "plots=none")
-		sameRows(t, file, rows(t, at("-scenario/attempts.csv"), "rack", "locality"), rows(t, at("-replay/attempts.csv"), "rack", "locality"))
-	}
-}
-
 // TestSeveralClusters: inspect lists the clusters of histories of two in one folder, verbs
 // that simulate or convert them want the jobs of one, and with --job the jobs of one run on its machines alone, as if the other were not
 // there.
@@ -693,7 +643,7 @@ func TestSeveralClusters(t *testing.T) {
 	writeFile(t, at("offers.toml"), "[[goal]]\nfinish = \"1h\"\n")
 	for _, args := range [][]string{
 		{"run", at("both"), "--out", at("two")}, {"run", at("both"), "--anonymise", "--out", at("two")}, {"size", at("both"), at("offers.toml"), "--out", at("two")},
-		{"convert", at("both"), "--to", "toml", "--out", at("two")}, {"platform", "calibrate", at("both"), "--out", at("two")},
+		{"convert", at("both"), "--to", "csv", "--out", at("two")}, {"platform", "calibrate", at("both"), "--out", at("two")},
 	} {
 		code, _, errs := call("", args...)
 		if code != exitInput {

@@ -3,6 +3,7 @@ package analytic
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -239,10 +240,15 @@ func (r draws) knowledge(t testing.TB, out *bytes.Buffer) Inputs {
 		k.Files[zhangFile] = File{"p.json", slices.Clone(text.Bytes())}
 	}
 	text.Reset()
-	assumed, err := StatisticsOf(&text, r.profile(20, r.IntN(2)*8))
-	fmt.Fprintf(out, "statistics %s %q %v\n", text.String(), assumed, err)
-	if err == nil && r.one(2) {
-		k.Files[herodotouFile] = File{"s.json", text.Bytes()}
+	if r.one(2) {
+		job := DefaultPhases()
+		job.Data.MapSizeSel, job.Cost.MapCPU = float64(1+r.IntN(8))/4, float64(100+r.IntN(900))
+		statistics, err := json.Marshal(herodotouStatistics{Data: job.Data, Cost: job.Cost})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(out, "statistics %s\n", statistics)
+		k.Files[herodotouFile] = File{"s.json", statistics}
 	}
 	return k
 }

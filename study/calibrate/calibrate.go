@@ -209,20 +209,19 @@ func (c *RunCalibration) open(h *workload.History, paths []string, topology stri
 // readPrograms makes a program of each name of a job, with costs to start from.
 func (c *RunCalibration) readPrograms(h *workload.History) error {
 	var p workload.Profiler
-	defer p.Close()
 	for i := range h.Jobs {
 		p.Add(&h.Jobs[i])
 	}
 	taken := map[string]bool{}
-	return p.Each(func(r *workload.Profile) error {
+	for _, r := range p.Profiles() {
 		program, err := platform.ProgramOf(r)
 		switch {
 		case err != nil:
 			c.Unused = append(c.Unused, fmt.Sprintf("%s: %v", r.Name, err))
-			return nil
+			continue
 		case r.MapTime.N == 0 || r.MapInRecords.N == 0 || r.MapInRecords.Mean <= 0:
 			c.Unused = append(c.Unused, r.Name+": no times or input records of maps")
-			return nil
+			continue
 		case len(c.Programs) == mostPrograms:
 			return fmt.Errorf("jobs of more than %d names: want fewer at a time", mostPrograms)
 		}
@@ -247,8 +246,8 @@ func (c *RunCalibration) readPrograms(h *workload.History) error {
 		c.combined = append(c.combined, !program.Combiner && r.ReduceInBytes.N > 0 && r.ReduceInBytes.Mean*float64(r.Reduces) < 0.95*out)
 		c.combining, c.packed = append(c.combining, combining{}), append(c.packed, false)
 		c.Programs = append(c.Programs, program)
-		return nil
-	})
+	}
+	return nil
 }
 
 // measure takes the rows of the recorded jobs. The time of a whole job that a standstill

@@ -13,7 +13,7 @@ import (
 // is taken. To add a format, add a Format in its own file and a line here.
 var formats = []Format{
 	swimFormat, rumenFormat, topologyFormat, mrv1Format, jhistFormat, hituneFormat, slsFormat, dynoyarnFormat, synthFormat, tableFormat,
-	tableGzipFormat, scenarioFormat, confFormat, propertiesFormat,
+	tableGzipFormat, confFormat, propertiesFormat,
 }
 
 // Formats lists all formats.

@@ -64,7 +64,7 @@ func (f Format) Write(h *workload.History) (Output, error) {
 	}
 	out, err := f.write(h)
 	if n := waiting(h); n > 0 && !f.chains && err == nil {
-		out.Lost = append(out.Lost, workload.Problem{File: f.Name, What: fmt.Sprintf("what %s waited for is left out: the format has no place (csv and toml have)", workload.Counted(n, "job", "jobs"))})
+		out.Lost = append(out.Lost, workload.Problem{File: f.Name, What: fmt.Sprintf("what %s waited for is left out: the format has no place (csv has)", workload.Counted(n, "job", "jobs"))})
 	}
 	return out, err
 }

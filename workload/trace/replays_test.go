@@ -79,41 +79,6 @@ func replay(t *testing.T, h *workload.History, o workload.ReplayOptions) workloa
 	return r
 }
 
-// TestScenarioOfRecord: a scenario names the release of the record, and drops
-// memory limits that a recorded job exceeds: run would refuse it.
-func TestScenarioOfRecord(t *testing.T) {
-	h := golden()
-	h.Release = "0.20.2"
-	conf := &h.Jobs[0].Conf
-	for key, value := range map[string]string{
-		"mapred.cluster.map.memory.mb": "1024", "mapred.cluster.reduce.memory.mb": "1024", "mapred.cluster.max.map.memory.mb": "1024",
-		"mapred.cluster.max.reduce.memory.mb": "1024", "mapred.job.map.memory.mb": "2048", "mapred.job.reduce.memory.mb": "1024",
-	} {
-		conf.Set(key, value)
-	}
-	write := func() string {
-		var b strings.Builder
-		if err := writeScenario(&b, h); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	text := write()
-	for _, want := range []string{`hadoop = "0.20.2"`, `"mapred.cluster.max.map.memory.mb" = "-1"`, "memory limits of the cluster: none, since job_201001010000_0007 asks"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s in\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, `"1024"
-"mapred.cluster`) {
-		t.Errorf("a limit is left:\n%s", text)
-	}
-	conf.Set("mapred.job.map.memory.mb", "1024")
-	if text := write(); !strings.Contains(text, `"mapred.cluster.max.map.memory.mb" = "1024"`) {
-		t.Errorf("limits that no job exceeds are gone:\n%s", text)
-	}
-}
-
 // TestWorkers: a machine that only holds input is no worker, unless the record
 // lists the machines of the cluster.
 func TestWorkers(t *testing.T) {

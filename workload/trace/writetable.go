@@ -64,6 +64,10 @@ func writeJobs(w io.Writer, h *workload.History) error {
 	for _, c := range totals {
 		header = append(header, c.name)
 	}
+	chained := waiting(h) > 0
+	if chained {
+		header = append(header, "after")
+	}
 	out.Write(header)
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
@@ -77,6 +81,9 @@ func writeJobs(w io.Writer, h *workload.History) error {
 				cell = countCell(c.of(&j.Totals))
 			}
 			row = append(row, cell)
+		}
+		if chained {
+			row = append(row, workload.Escape(strings.Join(j.After, ",")))
 		}
 		out.Write(row)
 	}
