@@ -19,6 +19,7 @@ import (
 func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []workload.Job {
 	var jobs []workload.Job
 	t.jobs = map[string]*table{}
+	made := 0 // tasks
 	for i, in := range t.tables("job") {
 		profile := f.jobProfile(in, s, q.Fidelity)
 		program := ""
@@ -35,7 +36,7 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []w
 			t.jobs[read[j].ID] = in
 		}
 		jobs = append(jobs, read...)
-		if tasks(jobs) > mostTasks {
+		if made += tasks(read); made > mostTasks {
 			break
 		}
 	}
