@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ var (
 	}
 )
 
-// What is made of scenarios stays: questions, warnings and refusals, of each file as it is
+// What is made of scenarios, studies, cases and queues of YARN stays: questions, warnings and refusals, of each file as it is
 // and with each of its values replaced by some others. A line of the golden file is a value;
 // -v shows what was made.
 func TestReadingsStay(t *testing.T) {
@@ -48,7 +49,7 @@ func TestReadingsStay(t *testing.T) {
 	if err := errors.Join(os.CopyFS(".", inputs), os.WriteFile("trace.tsv", trace, 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("*.toml")
+	files, err := fs.Glob(inputs, "*.*")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
@@ -59,8 +60,11 @@ func TestReadingsStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, asks := string(data), base
-		if base == "platform.toml" || base == "profile.toml" {
+		switch {
+		case base == "platform.toml" || base == "profile.toml":
 			asks = "device.toml"
+		case filepath.Ext(base) == ".xml":
+			asks = strings.Replace(base, "-scheduler.xml", ".toml", 1)
 		}
 		digest := sha256.New()
 		read := func(text string) {
@@ -92,9 +96,22 @@ func TestReadingsStay(t *testing.T) {
 	vectortest.Lines(t, golden, got.String(), *update)
 }
 
-// digestOf opens a scenario and describes what it makes: errors, or warnings and a digest of
-// the questions.
+// digestOf opens a scenario or a study and describes what it makes: errors, or warnings and
+// a digest of the questions or of the study.
 func digestOf(name string) string {
+	if s, err := ReadStudy(name, func([]string) error { return nil }); err != nil {
+		return err.Error()
+	} else if s != nil {
+		var all bytes.Buffer
+		for i := range s.Factors {
+			for level := range min(s.Factors[i].Count, 5) {
+				fmt.Fprint(&all, s.Factors[i].Level(level))
+			}
+		}
+		s.Input.Data = nil
+		dump(&all, reflect.ValueOf(s), map[uintptr]bool{})
+		return fmt.Sprintf("%.6x", sha256.Sum256(all.Bytes()))
+	}
 	f, err := Open(name)
 	if err != nil {
 		return err.Error()
