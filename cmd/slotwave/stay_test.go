@@ -23,13 +23,8 @@ var volatile = regexp.MustCompile(`(manifest\.json|(^|/)run\.log)$|\.(png|gz|htm
 // papers. A golden file lists commands; below each are its exit code and size and digest of
 // what it printed and of each file that it wrote or changed. -v shows what was printed. The
 // commands share a folder, and later ones read what earlier ones wrote.
-func TestOutputsStay(t *testing.T) { outputsStay(t, "testdata/stay.txt") }
-func TestModelOutputsStay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fits, calibrates and reproduces")
-	}
-	outputsStay(t, "testdata/models.txt")
-}
+func TestOutputsStay(t *testing.T)      { outputsStay(t, "testdata/stay.txt") }
+func TestModelOutputsStay(t *testing.T) { outputsStay(t, "testdata/models.txt") }
 
 func outputsStay(t *testing.T, list string) {
 	golden, err := filepath.Abs(list)
