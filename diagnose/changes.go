@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -310,56 +309,9 @@ func setScheduler(name string) *Change {
 	return edited("scheduler.name", "scheduler "+name, func(q *model.WhatIf) error { q.Scheduler.Name = name; return nil })
 }
 
-// noLimits removes the limits of pools and users.
-func noLimits() *Change {
-	return edited("scheduler.pool", "no limits of pools and users", func(q *model.WhatIf) error {
-		for i := range q.Scheduler.Pools {
-			p := &q.Scheduler.Pools[i]
-			p.MaxMaps, p.MaxReduces, p.MaxRunningJobs = nil, nil, nil
-		}
-		q.Scheduler.Users = nil
-		return nil
-	})
-}
-
 // setHeartbeat sets the interval of the heartbeats of every tracker; 0: that of the release.
 func setHeartbeat(text string, every time.Duration) *Change {
 	return edited("cluster.heartbeat", text, func(q *model.WhatIf) error { q.Cluster.Heartbeat, q.Cluster.Phases = every, nil; return nil })
-}
-
-// moreReplicas keeps another replica of each split that the simulator places.
-func moreReplicas() *Change {
-	return edited("dfs.replication", "another replica of each block", func(q *model.WhatIf) error {
-		for _, j := range q.Jobs {
-			if slices.ContainsFunc(j.Maps.Splits, func(split workload.Split) bool { return len(split.Hosts) > 0 }) {
-				return fmt.Errorf("the scenario lists the hosts of each split")
-			}
-		}
-		q.Cluster.Replication++
-		return nil
-	})
-}
-
-// fasterNetwork doubles the rates of network interfaces, or removes the limits
-// of racks.
-func fasterNetwork(rack bool) *Change {
-	key, text := "network.nic_mb", "network interfaces twice as fast"
-	if rack {
-		key, text = "network.uplink_mb", "rack links without a limit"
-	}
-	return editCluster(key, text, func(c *model.Cluster) error {
-		if len(c.Machines) == 0 {
-			return fmt.Errorf("the scenario has no network")
-		}
-		for i := range c.Machines {
-			if rack {
-				c.Machines[i].Uplink = math.Inf(1)
-			} else {
-				c.Machines[i].NIC *= 2
-			}
-		}
-		return nil
-	})
 }
 
 // freeCopies removes the processor cost of fetching map outputs, as if network

@@ -224,6 +224,76 @@ func shuffleGap(mapEnds, shuffleEnds []float64, jobStart, jobEnd float64) (gap, 
 	return gap{length, length / (jobEnd - jobStart)}, nil
 }
 
+// gap is that of the dataflow: from the last end of the first task pool to that of the
+// first phase of the second one.
+func (d *Dataflow) gap() (g gap, after, before string, err error) {
+	if d.spec == nil || len(d.spec.pools) < 2 || len(d.tasks) == 0 {
+		return g, "", "", errors.New("no two task pools")
+	}
+	first, second := d.spec.pools[0], d.spec.pools[1]
+	ends := func(phases ...[]threadPool) (list []float64) {
+		for _, s := range d.Stages {
+			if slices.ContainsFunc(slices.Concat(phases...), func(t threadPool) bool { return slices.Contains(t.vertices, s.Vertex) }) {
+				list = append(list, s.End)
+			}
+		}
+		return list
+	}
+	start, end := d.tasks[0].first, d.tasks[0].last
+	for _, t := range d.tasks {
+		start, end = min(start, t.first), max(end, t.last)
+	}
+	g, err = shuffleGap(ends(first.phases...), ends(second.phases[:min(1, len(second.phases))]...), start, end)
+	return g, second.name, first.name, err
+}
+
+// vertexUse is the mean of the readings of each type on the nodes of a vertex while it
+// runs there.
+type vertexUse struct {
+	vertex string
+	means  []float64
+}
+
+// use attaches the readings of devices to vertices.
+func (d *Dataflow) use() (kinds []string, list []vertexUse) {
+	for k := range d.system {
+		if !slices.Contains(kinds, k.kind) {
+			kinds = append(kinds, k.kind)
+		}
+	}
+	slices.Sort(kinds)
+	series := slices.SortedFunc(maps.Keys(d.system), func(a, b seriesKey) int {
+		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.target, b.target))
+	})
+	for _, vertex := range d.vertexNames() {
+		runs := map[string][2]float64{} // by node
+		for _, i := range d.Instances {
+			if i.Vertex == vertex {
+				r, known := runs[i.Node]
+				if !known {
+					r = [2]float64{i.Start, i.End}
+				}
+				runs[i.Node] = [2]float64{min(r[0], i.Start), max(r[1], i.End)}
+			}
+		}
+		u := vertexUse{vertex: vertex}
+		for _, kind := range kinds {
+			sum, n := 0.0, 0.0
+			for _, k := range series {
+				r, ran := runs[k.node]
+				for _, reading := range *d.system[k] {
+					if ran && k.kind == kind && reading[0] >= r[0] && reading[0] <= r[1] {
+						sum, n = sum+reading[1], n+1
+					}
+				}
+			}
+			u.means = append(u.means, sum/n)
+		}
+		list = append(list, u)
+	}
+	return kinds, list
+}
+
 // nodeRow is the busy and the idle time of one execution of a stage on a node.
 type nodeRow struct {
 	Node string  `json:"node"`

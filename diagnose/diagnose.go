@@ -37,6 +37,8 @@ type Options struct {
 	Thresholds Thresholds
 	Job        string // id, name or pattern of jobs; empty: all
 	Verify     Verification
+
+	rules []rule // of the user
 }
 
 // DefaultOptions tests no change.
@@ -106,6 +108,7 @@ type evidence struct {
 	slots     [2]int
 	running   [2]occupancy
 	slow      []slowNode // where no table of devices measures rates
+	levers    []lever    // of the question
 }
 
 // Run diagnoses a run.
@@ -120,7 +123,7 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	b.assignSlots()
 	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}
 	if in.Question != nil {
-		e.asked = map[string]int{}
+		e.asked, e.levers = map[string]int{}, levers(in.Question)
 		for i := range in.Question.Jobs {
 			e.asked[in.Question.Jobs[i].ID] = i
 		}
@@ -224,6 +227,14 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 	}
 	r.Gap = e.books.gap(j)
 	s := e.newScene(j, own)
+	for _, c := range r.Correlations {
+		kind := workload.Map
+		if c.Stage == workload.Reduce.String() {
+			kind = workload.Reduce
+		}
+		s.correlations[kind] = append(s.correlations[kind], c)
+	}
+	rules := slices.Concat(rules, e.options.rules)
 	hits := make([][]hit, len(rules))
 	var fired []advice
 	for i := range rules {
@@ -438,7 +449,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis, recorded bool) erro
 		return fmt.Errorf("pairs: got %d to %d: want 2 or more", v.Pairs, v.MostPairs)
 	}
 	v.testAll(d.Findings)
-	d.Findings = withProposals(d.Findings, v.propose(d))
+	d.Findings = withProposals(d.Findings, v.propose(d, e.levers))
 	d.rank()
 	d.uncritical()
 	var changes []*Change

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -124,7 +125,7 @@ func (u *uses) largest(l *lever) (name string, part float64) {
 // levers lists what can be moved in a question: repairs of nodes and limits first,
 // then sizes and settings.
 func levers(q *model.WhatIf) []lever {
-	list := slices.Concat(unlikePeers(q), limitsOf(q), sizes(q), fewOrMany(q))
+	list := slices.Concat(unlikePeers(q), limitsOf(q), jobKeys(q), sizes(q), fewOrMany(q))
 	for _, key := range workload.Properties() {
 		if p, _ := workload.FindProperty(key); p.Acts != "" && readBy(&p, q) {
 			list = append(list, propertyLever(q, p))
@@ -254,12 +255,13 @@ func propertyLever(q *model.WhatIf, p workload.Property) lever {
 			switch {
 			case !ok:
 				return nil
-			case p.Key == "dfs.replication" && steps < 0: // replicas keep data safe
-				return nil
-			case p.Key == "dfs.replication": // and take disks
-				return setProperty(p.Key, next).weigh(weightBought)
+			case p.Key != "dfs.replication":
+				return setProperty(p.Key, next).weigh(max(own, unusual(off*steps < 0)))
+			case steps > 0: // replicas take disks, and keep data safe
+				replicas, _ := strconv.Atoi(value)
+				return setProperty(p.Key, strconv.Itoa(replicas+steps)).weigh(weightBought)
 			}
-			return setProperty(p.Key, next).weigh(max(own, unusual(off*steps < 0)))
+			return nil
 		}
 	}
 	return l
@@ -395,6 +397,31 @@ func limitsOf(q *model.WhatIf) []lever {
 	return append(list, other)
 }
 
+// jobKeys lists the priorities of jobs and the uneven parts of their reduces, each with
+// its removal.
+func jobKeys(q *model.WhatIf) (list []lever) {
+	const uneven = 1.5 // times the mean part
+	add := func(key, acts, about, text string, weight float64, set func(*workload.Job) bool, unset func(*workload.Job)) {
+		for i := range q.Jobs {
+			if set(&q.Jobs[i]) {
+				list = append(list, lever{key: key, acts: acts, about: about, to: []*Change{edited(key, text, func(q *model.WhatIf) error {
+					for k := range q.Jobs {
+						unset(&q.Jobs[k])
+					}
+					return nil
+				}).weigh(weight)}})
+				return
+			}
+		}
+	}
+	add("job.priority", "launch", "priorities of jobs", "no priority of jobs", weightSet,
+		func(j *workload.Job) bool { return j.Priority != workload.Normal }, func(j *workload.Job) { j.Priority = workload.Normal })
+	add("job.skew", "shuffle sort write", "uneven parts of reduces", "even partitions", weightUnusual, func(j *workload.Job) bool {
+		return slices.ContainsFunc(j.Reduces.Shares, func(share float64) bool { return share*float64(j.Reduces.Count) > uneven })
+	}, func(j *workload.Job) { j.Reduces.Shares = nil })
+	return list
+}
+
 // leastBeat is the shortest interval of heartbeats that is tried.
 const leastBeat = 100 * time.Millisecond
 
@@ -458,7 +485,13 @@ func sizes(q *model.WhatIf) []lever {
 	machine := usualMachine(c)
 	list = append(list, slotsLever(q, workload.Map), slotsLever(q, workload.Reduce))
 	if !math.IsInf(machine.Uplink, 1) && len(c.Machines) > 0 && len(c.Racks) > 1 {
-		list = append(list, lever{key: "network.uplink_mb", acts: "network launch", about: "rate of the links of racks", to: []*Change{fasterNetwork(true).weigh(weightUnusual)}})
+		const key = "network.uplink_mb"
+		list = append(list, lever{key: key, acts: "network launch", about: "rate of the links of racks", to: []*Change{edited(key, "rack links without a limit", func(q *model.WhatIf) error {
+			for i := range q.Cluster.Machines {
+				q.Cluster.Machines[i].Uplink = math.Inf(1)
+			}
+			return nil
+		}).weigh(weightUnusual)}})
 	}
 	if len(c.Racks) > 1 {
 		const key = "cluster.racks"

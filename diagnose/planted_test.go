@@ -206,7 +206,8 @@ func TestPlantedRules(t *testing.T) {
 			p.question = &model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 10}}, 10)}}
 		}},
 		{"R21", "", "", "4 splits combined into one", func(p *testRun) { p.slow(12, maps, workload.PhaseStartup) }},
-		{"R22", "", "", "another replica of each block", func(p *testRun) {
+		{"R22", "", "", "dfs.replication = 4", func(p *testRun) {
+			p.question = &model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10)}}
 			p.each(func(a *workload.HistoryAttempt) {
 				if a.Task%2 == 0 {
 					a.Locality = workload.RackLocal
@@ -266,9 +267,9 @@ func TestRemoteReads(t *testing.T) {
 	for _, c := range []struct {
 		slow workload.Locality // of the maps that take longer
 		want string
-	}{{workload.OffRack, "rack links without a limit"}, {workload.RackLocal, "another replica of each block"}} {
+	}{{workload.OffRack, "rack links without a limit"}, {workload.RackLocal, "dfs.replication = 4"}} {
 		p := newTestRun()
-		p.question = &model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10), Racks: []string{"r1", "r2"}}}
+		p.question = &model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10), Machines: []model.Machine{{Uplink: 1e8}}, Racks: []string{"r1", "r2"}}}
 		p.each(func(a *workload.HistoryAttempt) {
 			switch {
 			case a.Task%20 == 0:

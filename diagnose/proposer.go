@@ -37,10 +37,10 @@ func (s *screened) score() float64 {
 // tried with one seed at its default and in both directions; the best changes are tested
 // as those of rules are. A confirmed change replaces that of a rule for the same key which
 // gains less, and is a finding of its own where no rule names the key.
-func (v *verifier) propose(d *Diagnosis) []Finding {
+func (v *verifier) propose(d *Diagnosis, all []lever) []Finding {
 	accounts := usesOf(d.Jobs)
 	var list []lever
-	for _, l := range levers(&v.base) {
+	for _, l := range all {
 		if _, part := accounts.largest(&l); part >= leastPart || l.unusual() {
 			list = append(list, l)
 		}
@@ -88,7 +88,7 @@ func (l *lever) finding(accounts *uses, d *Diagnosis, change *Change) Finding {
 // unusual: nodes unlike their peers, limits, and fixed costs.
 func (e *evidence) suspect(d *Diagnosis) {
 	accounts := usesOf(d.Jobs)
-	for _, l := range levers(e.question) {
+	for _, l := range e.levers {
 		if _, part := accounts.largest(&l); part < leastPart || !l.unusual() {
 			continue
 		}

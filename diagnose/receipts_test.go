@@ -205,7 +205,6 @@ func TestChanges(t *testing.T) {
 		{s.combineSplits(4), func(q model.WhatIf) bool { return q.Jobs[0].Maps.Count == 3 && len(q.Jobs[0].Maps.Splits) == 3 }},
 		{shareSlots(), func(q model.WhatIf) bool { return q.Cluster.SharedSlots }},
 		{setScheduler("fair2"), func(q model.WhatIf) bool { return q.Scheduler.Name == "fair2" }},
-		{fasterNetwork(true), func(q model.WhatIf) bool { return math.IsInf(q.Cluster.Machines[0].Uplink, 1) }},
 		{join([]*Change{setScheduler("fair2"), shareSlots()}), func(q model.WhatIf) bool { return q.Cluster.SharedSlots && q.Scheduler.Name == "fair2" }},
 	} {
 		got, err := c.change.Edit(q)

@@ -62,8 +62,14 @@ func (s *scene) launchMore(reason model.Reason) []*Change {
 	switch reason {
 	case model.LocalityWait:
 		return []*Change{setProperty("mapred.fairscheduler.locality.delay", "0")}
-	case model.AtPoolLimit, model.AtUserLimit, model.AtJobLimit:
-		return []*Change{noLimits()}
+	case model.AtPoolLimit, model.AtUserLimit, model.AtJobLimit, model.AtQueueLimit:
+		var changes []*Change
+		for _, l := range s.levers {
+			if strings.HasPrefix(l.key, "scheduler.") && l.unusual() {
+				changes = append(changes, l.to[0])
+			}
+		}
+		return changes
 	case model.Slowstart:
 		return []*Change{s.setConf("mapred.reduce.slowstart.completed.maps", "0.05")}
 	case model.LoadFactor, model.OneTaskPerHeartbeat, model.NotDeclined:
@@ -631,13 +637,13 @@ var ruleR22 = rule{
 			return nil
 		}
 		h := hit{
-			value: share, peers: s.t.RemoteReads, account: localityTime, saves: st.length() * share * max(0, 1-1/ratio), change: moreReplicas(),
+			value: share, peers: s.t.RemoteReads, account: localityTime, saves: st.length() * share * max(0, 1-1/ratio), change: s.lever("dfs.replication", 1),
 			evidence: fmt.Sprintf("%s of the maps read from other nodes and take %.2f times as long", percent(share), ratio),
 		}
-		if s.q != nil && len(s.q.Cluster.Racks) > 1 && 2*longer(off, near) >= longer(far, near) {
-			uplink := h
-			uplink.change = fasterNetwork(true)
-			return []hit{uplink, h}
+		if uplink := s.lever("network.uplink_mb", 0); uplink != nil && 2*longer(off, near) >= longer(far, near) {
+			first := h
+			first.change = uplink
+			return []hit{first, h}
 		}
 		return []hit{h}
 	},
@@ -753,7 +759,10 @@ var ruleR24 = rule{
 		}
 		best.account, best.saves = networkOwn, 0.3*(until-from).Seconds()
 		best.evidence = fmt.Sprintf("busy %s of the shuffle, peers %s", percent(best.value), percent(best.peers))
-		best.change = fasterNetwork(strings.HasPrefix(best.device, "rack"))
+		best.change = s.lever("network.nic_mb", 1)
+		if strings.HasPrefix(best.device, "rack") {
+			best.change = s.lever("network.uplink_mb", 0)
+		}
 		if s.hasConf && !s.facts[workload.Reduce].Compressed {
 			best.change = s.setConf("mapred.compress.map.output", "true", "mapred.map.output.compression.codec", fastCodec)
 		}

@@ -1,10 +1,13 @@
 package diagnose
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // normalFacts returns facts on which no rule fires.
@@ -149,6 +152,52 @@ func TestLeaveExplained(t *testing.T) {
 		leaveExplained(hits)
 		if got := [2]int{len(hits[at("R08")]), len(hits[at("R10")])}; got != [2]int{c.left, c.left} || len(hits[at("R25")]) != 1 {
 			t.Errorf("%+v: %d findings of R08 and R10 are left: want %d", c.own, got, c.left)
+		}
+	}
+}
+
+// Rules of a file hold as those of slotwave do, and an error names the line of its key.
+func TestReadRules(t *testing.T) {
+	const table = "[[rule]]\nid = \"S1\"\nstage = \"map\"\nwhen = [\"spills < 2\", \"share_sort_spill > 0.1\"]\ncause = \"c\"\nadvice = \"a\"\n"
+	o := DefaultOptions()
+	text := table + "[[rule]]\nid = \"S2\"\ncorrelation = \"task-resource disk saturated\"\ncause = \"full disk\"\nadvice = \"another disk\"\nset = \"io.sort.mb = 200\"\n"
+	if err := o.ReadRules("my.toml", text); err != nil {
+		t.Fatal(err)
+	}
+	p := newTestRun()
+	p.use("n2", "disk0", func(u *Usage) { u.Busy = 0.97 })
+	p.slow(12, func(a *workload.HistoryAttempt) bool {
+		return a.Kind == workload.Map && a.Node == "n2" && a.Task >= 160
+	}, workload.PhaseSpill)
+	in := p.input()
+	in.Resources = p.resources
+	d, err := Run(context.Background(), in, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rule, want := range map[string]string{"S1": "a", "S2": "io.sort.mb = 200"} {
+		i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == rule })
+		if i < 0 || d.Findings[i].Change.Text != want || rule == "S2" && d.Findings[i].Node != "n2" {
+			t.Errorf("%s: finding %d of %+v, want the change %q", rule, i, d.Findings, want)
+		}
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"spills < 2", "spill < 2", `my.toml:4: when: got "spill < 2": want METRIC > NUMBER`},
+		{"spills < 2", "spills < two", `my.toml:4: when: got "spills < two"`},
+		{"stage = \"map\"", "stage = \"maps\"", `my.toml:3: stage: got "maps": want map or reduce`},
+		{"id = \"S1\"", "id = \"R05\"", `my.toml:2: id: got "R05", which another rule has`},
+		{"cause = \"c\"\n", "", "my.toml:1: cause: got 0 texts: want one"},
+		{"cause =", "because =", "my.toml:5: because: got an unknown key"},
+		{"advice = \"a\"", "advice = 3", "my.toml:6: advice: got 3: want a text"},
+		{"stage =", "correlation = \"disk over\"\nstage =", `my.toml:3: correlation: got "disk over": want KIND SUBJECT CLASS`},
+		{"stage =", "set = \"io.sort = 3\"\nstage =", `my.toml:3: set: got "io.sort = 3": want PROPERTY = VALUE`},
+		{table, "x = 1\n" + table, "my.toml:1: got unknown key x"},
+		{table, "", "my.toml:1: rule: got none"},
+		{"stage =", "stage", "my.toml:3: "},
+	} {
+		own := DefaultOptions()
+		if err := own.ReadRules("my.toml", strings.Replace(table, c.old, c.new, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q for %q: error %v, want one with %q", c.new, c.old, err, c.want)
 		}
 	}
 }

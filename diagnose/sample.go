@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -21,23 +22,6 @@ type Sampling struct {
 
 // mapRed is the package of Hadoop's classes in a stack.
 const mapRed = "org.apache.hadoop.mapred."
-
-// mainStacks are the frames of an attempt's main thread in a phase, top frame
-// first, and its state.
-var mainStacks = map[workload.Phase]struct{ state, frames string }{
-	workload.PhaseStartup: {"RUNNABLE", "java.lang.ClassLoader.loadClass;" + mapRed + "Child.main"},
-	workload.PhaseRead:    {"RUNNABLE", mapRed + "MapTask$TrackedRecordReader.next;" + mapRed + "MapRunner.run;" + mapRed + "MapTask.run"},
-	workload.PhaseMap:     {"RUNNABLE", "Mapper.map;" + mapRed + "MapRunner.run;" + mapRed + "MapTask.run"},
-	workload.PhaseCollect: {"RUNNABLE", mapRed + "MapTask$MapOutputBuffer.collect;" + mapRed + "MapRunner.run;" + mapRed + "MapTask.run"},
-	workload.PhaseSpill:   {"RUNNABLE", mapRed + "MapTask$MapOutputBuffer.flush;" + mapRed + "MapTask.run"},
-	workload.PhaseShuffle: {"TIMED_WAITING", "java.lang.Object.wait;" + mapRed + "ReduceTask$ReduceCopier.fetchOutputs;" + mapRed + "ReduceTask.run"},
-	workload.PhaseReduce:  {"RUNNABLE", "Reducer.reduce;" + mapRed + "ReduceTask.runOldReducer;" + mapRed + "ReduceTask.run"},
-	workload.PhaseWrite:   {"BLOCKED", "org.apache.hadoop.hdfs.DFSClient$DFSOutputStream.writeChunk;" + mapRed + "ReduceTask.runOldReducer;" + mapRed + "ReduceTask.run"},
-	workload.PhaseCommit:  {"TIMED_WAITING", "java.lang.Thread.sleep;" + mapRed + "Task.done"},
-}
-
-// mergeStack is the main thread's in the merge phase, by kind of task.
-var mergeStack = [2]string{mapRed + "Merger.merge;" + mapRed + "MapTask$MapOutputBuffer.mergeParts;" + mapRed + "MapTask.run", mapRed + "Merger.merge;" + mapRed + "ReduceTask$ReduceCopier.createKVIterator;" + mapRed + "ReduceTask.run"}
 
 // interleaved are the phases whose steps alternate within an attempt. Their order
 // is not recorded, so samples are spread evenly over them.
@@ -58,32 +42,26 @@ func WriteSamples(w io.Writer, in Input, every Sampling) error {
 	out := &sampler{w: bufio.NewWriterSize(w, 1<<18), every: every}
 	out.w.WriteString(strings.Join(sampleColumns, ",") + "\n")
 	b, spans := keep(in.Jobs, in.Rows), spansByAttempt(in.Spans)
-	conf := workload.Conf{}
-	if in.Question != nil {
-		conf = in.Question.Cluster.Conf
+	codes := make([]*code, len(b.jobs))
+	for i, j := range b.jobs {
+		var err error
+		if codes[i], err = codeOf(j, in.Question); err != nil {
+			return err
+		}
 	}
 	for i := range int32(b.rows) {
 		a := b.at(i)
 		if !a.timed() || a.kind > workload.Reduce || every.Tasks <= 0 {
 			continue
 		}
-		own := conf
-		if in.Question != nil {
-			for k := range in.Question.Jobs {
-				if in.Question.Jobs[k].ID == b.jobs[a.job].id {
-					own = own.Over(in.Question.Jobs[k].Conf)
-				}
-			}
-		}
-		copiers, err := own.Int("mapred.reduce.parallel.copies", 5)
-		if err != nil {
-			return err
-		}
 		if of := spans[b.attemptID(a)]; len(of) > 0 {
-			out.traced(b, a, of, max(1, copiers))
+			out.traced(b, a, of, codes[a.job])
 			continue
 		}
-		out.attempt(b, a, max(1, copiers))
+		out.attempt(b, a, codes[a.job])
+	}
+	if every.System > 0 {
+		out.memory(b, codes, in.Question)
 	}
 	if every.System > 0 {
 		out.devices(in.Resources)
@@ -93,9 +71,10 @@ func WriteSamples(w io.Writer, in Input, every Sampling) error {
 
 // sampler writes records.
 type sampler struct {
-	w     *bufio.Writer
-	every Sampling
-	line  []byte
+	w      *bufio.Writer
+	every  Sampling
+	line   []byte
+	values []string // of one thread
 }
 
 // escapeSample writes the characters that separate the parts of a record as %XX.
@@ -120,7 +99,7 @@ type part struct {
 }
 
 // attempt writes the records of the threads of an attempt.
-func (s *sampler) attempt(b *books, a *attempt, copiers int) {
+func (s *sampler) attempt(b *books, a *attempt, c *code) {
 	thread := escapeSample(fmt.Sprintf("%s/%d", b.name(a), a.number))
 	var main []part
 	shuffle := part{}
@@ -136,12 +115,8 @@ func (s *sampler) attempt(b *books, a *attempt, copiers int) {
 			if !workload.Known(a.phases[q]) || d == 0 {
 				continue
 			}
-			stack := mainStacks[q]
-			if q == workload.PhaseMerge {
-				stack.state, stack.frames = "RUNNABLE", mergeStack[a.kind]
-			}
 			stretch.length += d
-			stretch.values, stretch.weights = append(stretch.values, stack.state+"|main|"+stack.frames), append(stretch.weights, d.Seconds())
+			stretch.values, stretch.weights = append(stretch.values, c.main(a.kind, q)), append(stretch.weights, d.Seconds())
 		}
 		if p == workload.PhaseShuffle {
 			shuffle = stretch
@@ -150,12 +125,12 @@ func (s *sampler) attempt(b *books, a *attempt, copiers int) {
 		}
 		main = append(main, stretch)
 	}
-	s.thread(b, a, thread+"#0", 0, main)
+	s.thread(b, a, thread+"#0", 0, main, c)
 	if a.kind == workload.Map {
 		// One spill is written by the main thread, in flush. More are not
 		// separated from the phases of the main thread.
 		idle := "WAITING|SpillThread|" + spillIdle
-		s.thread(b, a, thread+"#1", max(0, a.phases[workload.PhaseStartup]), []part{{length: a.finish - a.start - max(0, a.phases[workload.PhaseStartup]), values: []string{idle}, weights: []float64{1}}})
+		s.thread(b, a, thread+"#1", max(0, a.phases[workload.PhaseStartup]), []part{{length: a.finish - a.start - max(0, a.phases[workload.PhaseStartup]), values: []string{idle}, weights: []float64{1}}}, c)
 		return
 	}
 	if shuffle.length == 0 {
@@ -163,7 +138,7 @@ func (s *sampler) attempt(b *books, a *attempt, copiers int) {
 	}
 	waits, blocked := max(0, a.waitFetch).Seconds(), max(0, a.waitMemory).Seconds()
 	works := max(0, shuffle.length.Seconds()-waits-blocked)
-	for n := range copiers {
+	for n := range c.copiers {
 		name := fmt.Sprintf("|MapOutputCopier %s.%d|", thread, n)
 		s.thread(b, a, thread+"#"+strconv.Itoa(1+n), before, []part{{
 			length: shuffle.length,
@@ -173,16 +148,17 @@ func (s *sampler) attempt(b *books, a *attempt, copiers int) {
 				"WAITING" + name + reserveStack,
 			},
 			weights: []float64{works, waits, blocked},
-		}})
+		}}, c)
 	}
 }
 
 // thread writes the records of one thread, whose parts begin some time after the
 // attempt.
-func (s *sampler) thread(b *books, a *attempt, target string, after time.Duration, parts []part) {
-	node := escapeSample(b.node(a))
+func (s *sampler) thread(b *books, a *attempt, target string, after time.Duration, parts []part, c *code) {
 	begin := a.start + after
-	at := (begin + s.every.Tasks - 1) / s.every.Tasks * s.every.Tasks
+	first := (begin + s.every.Tasks - 1) / s.every.Tasks * s.every.Tasks
+	at := first
+	s.values = s.values[:0]
 	for _, p := range parts {
 		end := begin + p.length
 		if end > a.finish {
@@ -201,10 +177,22 @@ func (s *sampler) thread(b *books, a *attempt, target string, after time.Duratio
 				}
 			}
 			given[best]++
-			s.record(at, node, taskSample, target, p.values[best])
+			s.values = append(s.values, p.values[best])
 			at += s.every.Tasks
 		}
 		begin = end
+	}
+	s.stacks(first, escapeSample(b.node(a)), target, c)
+}
+
+// stacks writes the values of a thread, one a sample. Of operators the first and the last
+// sample are those that open and close them, whose time is not simulated.
+func (s *sampler) stacks(first time.Duration, node, target string, c *code) {
+	c.open(s.values)
+	for i, value := range s.values {
+		if value != "" {
+			s.record(first+time.Duration(i)*s.every.Tasks, node, taskSample, target, value)
+		}
 	}
 }
 
@@ -214,6 +202,35 @@ func (s *sampler) record(at time.Duration, node, kind, target, value string) {
 		s.line = append(append(s.line, ','), cell...)
 	}
 	s.w.Write(append(s.line, '\n'))
+}
+
+// memory writes the share of the memory of each node that the heaps of its attempts have.
+func (s *sampler) memory(b *books, codes []*code, q *model.WhatIf) {
+	if q == nil {
+		return
+	}
+	for n, name := range b.nodes.list {
+		i, err := findNode(&q.Cluster, name)
+		if err != nil || q.Cluster.Nodes[i].Machine >= len(q.Cluster.Machines) {
+			continue
+		}
+		has, last := float64(q.Cluster.Machines[q.Cluster.Nodes[i].Machine].Memory), time.Duration(0)
+		var own []*attempt
+		for row := range int32(b.rows) {
+			if a := b.at(row); int(a.node) == n && a.timed() && a.kind <= workload.Reduce {
+				own, last = append(own, a), max(last, a.finish)
+			}
+		}
+		for at := s.every.System; has > 0 && at < last+s.every.System; at += s.every.System {
+			used := 0.0
+			for _, a := range own {
+				if a.start <= at && a.finish > at {
+					used += float64(codes[a.job].heaps[a.kind])
+				}
+			}
+			s.record(at, escapeSample(name), "memory", "heaps", strconv.FormatFloat(used/has, 'g', 4, 64))
+		}
+	}
 }
 
 // devices writes the busy share of each device of each node.

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"bytes"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,71 @@ func TestWriteSamplesOfSpans(t *testing.T) {
 	} {
 		if got := 100 * d.share(c.vertex, c.class, c.name); math.Abs(got-c.percent) > 0.5 {
 			t.Errorf("%s of %s: %.2f %% %s, want %.2f", c.class, c.vertex, got, c.name, c.percent)
+		}
+	}
+}
+
+// The samples of a job of Hive have its five stages in a map and four in a reduce
+// (HiTune, figures 21 to 24), those of compressed output have the frames of the codec as
+// often as it takes time, and the text has the use of devices and the gap of the shuffle.
+func TestWriteSamplesOfHive(t *testing.T) {
+	w := &world{}
+	w.job("j", 0, 60*s)
+	w.attempt(workload.Map, "n1", 0, 5*s, 6*s, 26*s).OutBytes = 70e6
+	w.attempt(workload.Reduce, "n1", 0, 5*s, 10*s, 60*s)
+	for _, sp := range []model.Span{
+		{Phase: workload.PhaseStartup, Begin: 6 * s, End: 7 * s},
+		{Phase: workload.PhaseMap, Device: "cpu", Begin: 7 * s, End: 22 * s},
+		{Phase: workload.PhaseSpill, Device: "cpu", Begin: 22 * s, End: 26 * s, Own: 4 * s},
+	} {
+		w.span(workload.Map, 0, sp)
+	}
+	for _, sp := range []model.Span{
+		{Phase: workload.PhaseShuffle, Wait: model.WaitFetch, Begin: 10 * s, End: 30 * s},
+		{Phase: workload.PhaseMerge, Device: "disk0", Begin: 30 * s, End: 34 * s},
+		{Phase: workload.PhaseReduce, Device: "cpu", Begin: 34 * s, End: 58 * s},
+		{Phase: workload.PhaseCommit, Wait: model.WaitCommit, Begin: 58 * s, End: 60 * s},
+	} {
+		w.span(workload.Reduce, 0, sp)
+	}
+	var conf workload.Conf
+	conf.Set("mapred.compress.map.output", "true")
+	conf.Set("mapred.child.java.opts", "-Xmx1g")
+	w.question = &model.WhatIf{
+		Cluster: model.Cluster{Conf: conf, Nodes: []model.Node{{Name: "n1"}}, Machines: []model.Machine{{Speed: 1, Memory: 4 << 30}}},
+		Jobs:    []workload.Job{{ID: "j", Program: "hive-aggregation"}},
+	}
+	var b bytes.Buffer
+	if err := WriteSamples(&b, w.input(), Sampling{Tasks: 100 * time.Millisecond, System: 5 * s}); err != nil {
+		t.Fatal(err)
+	}
+	r := NewReconstruction(loadSpec(t, "hive"))
+	if err := r.Read(&b, "samples.csv"); err != nil {
+		t.Fatal(err)
+	}
+	d := r.Dataflow()
+	var vertices []string
+	for _, s := range d.Stages {
+		if s.Vertex != "copier" && s.Vertex != "spill" && s.Vertex != "merge" {
+			vertices = append(vertices, s.Vertex)
+		}
+	}
+	want := "map-init map-hive-init map-hive-active map-hive-close map-close sort reduce-hive-init reduce-hive-active reduce-hive-close reduce-close"
+	if got := strings.Join(vertices, " "); got != want {
+		t.Errorf("stages %s, want %s", got, want)
+	}
+	// 70 MB at 35 MB/s of zlib are 2 of the 4 s of the spill.
+	if got := d.share("map-close", "main", "org.apache.hadoop.io.compress.zlib.ZlibCompressor.compress"); math.Abs(got-0.5) > 0.02 {
+		t.Errorf("%.3f of the spill in the codec, want half", got)
+	}
+	if series := d.system[seriesKey{"n1", "memory", "heaps"}]; series == nil || (*series)[3][1] != 0.5 || (*series)[9][1] != 0.25 {
+		t.Errorf("memory %v, want the heaps of two attempts of 1 GiB in 4 GiB at 20 s and of one at 50 s", series)
+	}
+	var text strings.Builder
+	d.useText(&text)
+	for _, want := range []string{"use while it runs", "memory", "0.25", "The first phase of Reduce ends 4.0 s after the last Map, 7.4 %"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in %s", want, text.String())
 		}
 	}
 }

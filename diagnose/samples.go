@@ -118,6 +118,13 @@ func (r *Reconstruction) record(line []byte) string {
 	case logSample:
 		return ""
 	}
+	if kind := string(cells[2]); !slices.Contains([]string{"cpu", "memory", "net"}, kind) && !isIODevice(kind) {
+		const most = 20 // names
+		if len(r.problems.order) > most {
+			return "records of further types"
+		}
+		return fmt.Sprintf("records of type %.40s, which is none of task, log, cpu, disk, network, net and memory", kind)
+	}
 	value, err := strconv.ParseFloat(string(cells[4]), 64)
 	if err != nil {
 		return "system records without a number"

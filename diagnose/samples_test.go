@@ -110,7 +110,7 @@ func TestReadSamples(t *testing.T) {
 	r := NewReconstruction(loadSpec(t, "hadoop"))
 	text := string(records(3, 4)) + "\n" +
 		"x,n,task,t#1,RUNNABLE||\n1,n,task,t,RUNNABLE||\n1,n,task,t#1,RUNNABLE\n1,n,cpu,user,much\n1,n\n" +
-		"5,n,log,job,something; with | signs\n" +
+		"5,n,log,job,something; with | signs\n5,n,gpu,0,1\n" +
 		"7,n,task,t#1,RUNNABLE|a%2Cb|x%3By.MapTask.run\n" + strings.Repeat("x", 1<<19)
 	if err := r.Read(strings.NewReader(text), "samples.csv"); err != nil {
 		t.Fatal(err)
@@ -133,6 +133,7 @@ func TestReadSamples(t *testing.T) {
 	for what, n := range map[string]int{
 		"records without a time": 1, "task samples without TASK#THREAD": 1, "task samples without STATE|NAME|FRAMES": 1,
 		"system records without a number": 1, "records without five columns": 1, "records longer than 256 KiB": 1,
+		"records of type gpu, which is none of task, log, cpu, disk, network, net and memory": 1,
 	} {
 		if d.problems.counts[what] != n {
 			t.Errorf("%q: %d, want %d", what, d.problems.counts[what], n)

@@ -29,7 +29,25 @@ type scene struct {
 	hasConf bool
 	slots   [2]int // of the cluster, by kind; 0: unknown
 	running *[2]occupancy
+	levers  []lever // of the question
 	facts   [2]facts
+
+	correlations [2][]Correlation // of the stages
+}
+
+// lever returns what the table of keys changes of one: its first value, or some steps up
+// or down. It is nil where the question has no such key.
+func (s *scene) lever(key string, steps int) *Change {
+	for _, l := range s.levers {
+		switch {
+		case l.key != key:
+		case steps != 0 && l.step != nil:
+			return l.step(steps)
+		case steps == 0 && len(l.to) > 0:
+			return l.to[0]
+		}
+	}
+	return nil
 }
 
 // newScene collects the facts of a job's stages. Unknown facts are NaN, so that
@@ -45,7 +63,7 @@ func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
 			s.conf = s.conf.Over(s.q.Jobs[i].Conf)
 		}
 	}
-	s.slots = e.slots
+	s.slots, s.levers = e.slots, e.levers
 	s.running = &e.running
 	for kind, stage := range stages {
 		if stage != nil {

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -212,22 +211,57 @@ func (s *Specification) stagesOfTask() map[string]int {
 	return number
 }
 
-// specParser reads a specification line by line, so that each error has a line.
+// specParser reads a specification by the lines that braces and line ends separate, so
+// that each error has a line.
 type specParser struct {
 	file  string
-	lines []string
-	at    int // index of the next line
+	lines []specLine
+	at    int // number of the last line
 	spec  Specification
 	ids   map[string]bool
 }
 
+// specLine is the opening of a block, the end of one, or an entry.
+type specLine struct {
+	number int
+	text   string
+}
+
+// specWriting writes what figures 7 and 8 of HiTune print as slotwave does.
+var specWriting = strings.NewReplacer("→", "->", "−>", "->", "–>", "->", " or ", " | ", "{", "{\n", "}", "\n}\n", ";", "\n")
+
+// linesOf divides a text into lines. A comment begins with //, or with # and a blank; #
+// alone joins the methods of a range.
+func linesOf(text string) (lines []specLine) {
+	for i, line := range strings.Split(text, "\n") {
+		for _, mark := range []string{" //", " # "} {
+			line, _, _ = strings.Cut(" "+line, mark)
+		}
+		for part := range strings.SplitSeq(specWriting.Replace(line), "\n") {
+			part = strings.TrimRight(strings.TrimSpace(part), ",")
+			if inner, entry := strings.CutPrefix(part, "<"); entry {
+				part = strings.TrimSuffix(inner, ">")
+			}
+			if part != "" && part != "#" {
+				lines = append(lines, specLine{i + 1, part})
+			}
+		}
+	}
+	return lines
+}
+
 // ParseSpecification reads a specification; file names it in errors.
 func ParseSpecification(file, text string) (*Specification, error) {
-	p := &specParser{file: file, lines: strings.Split(text, "\n"), ids: map[string]bool{}}
+	p := &specParser{file: file, lines: linesOf(text), ids: map[string]bool{}}
+	whole := false // all sections are in a block of their own, as in figure 7
 	for {
 		line, ok := p.next()
-		if !ok {
+		if !ok || whole && line == "}" {
 			break
+		}
+		if line == "Specification {" {
+			whole = true
+			continue
 		}
 		section, open := strings.CutSuffix(line, "{")
 		read := p.section(strings.TrimSpace(section))
@@ -248,17 +282,14 @@ func (p *specParser) fail(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: "+format, append([]any{p.file, p.at}, args...)...)
 }
 
-// next returns the next line that is not blank or a comment.
+// next returns the next line.
 func (p *specParser) next() (string, bool) {
-	for p.at < len(p.lines) {
-		line, _, _ := strings.Cut(p.lines[p.at], "# ")
-		line = strings.TrimSpace(line)
-		p.at++
-		if line != "" && line != "#" {
-			return line, true
-		}
+	if len(p.lines) == 0 {
+		return "", false
 	}
-	return "", false
+	line := p.lines[0]
+	p.lines, p.at = p.lines[1:], line.number
+	return line.text, true
 }
 
 // block passes each line to read until the closing brace.
@@ -372,23 +403,30 @@ func (p *specParser) edgeMapping(line string) error {
 	return nil
 }
 
-// header splits "NAME (ARGS) {" into the arguments and the text after the
-// brace.
-func (p *specParser) header(line, name string) (title string, args []string, rest string, err error) {
-	want := name + " (CARDINALITY) {"
-	title, after, ok := strings.Cut(line, "(")
-	list, rest, closed := strings.Cut(after, ")")
-	rest, open := strings.CutPrefix(strings.TrimSpace(rest), "{")
-	if !ok || !closed || !open || !strings.HasPrefix(title, name) {
-		return "", nil, "", p.fail("got %q: want %s", line, want)
+// header splits "NAME TITLE (ARGS) {" into the title and the arguments, both of which may
+// be missing.
+func (p *specParser) header(line, name string) (title string, args []string, err error) {
+	rest, is := strings.CutPrefix(line, name)
+	rest, open := strings.CutSuffix(rest, "{")
+	title, list, given := strings.Cut(strings.TrimSpace(rest), "(")
+	list, closed := strings.CutSuffix(strings.TrimSpace(list), ")")
+	if !is || !open || given != closed {
+		return "", nil, p.fail("got %q: want %s (CARDINALITY) {", line, name)
 	}
 	for arg := range strings.SplitSeq(list, ",") {
+		if _, value, named := strings.Cut(arg, ":"); named { // cardinality: 1
+			arg = value
+		}
 		args = append(args, strings.TrimSpace(arg))
 	}
-	return strings.TrimSpace(strings.TrimPrefix(title, name)), args, strings.TrimSpace(rest), nil
+	return strings.TrimSpace(title), args, nil
 }
 
+// cardinality reads a range; a missing one is 1.
 func (p *specParser) cardinality(text string) (cardinality, error) {
+	if text == "" {
+		text = "1"
+	}
 	least, most, isRange := strings.Cut(text, "~")
 	c := cardinality{}
 	var err error
@@ -407,11 +445,14 @@ func (p *specParser) cardinality(text string) (cardinality, error) {
 }
 
 func (p *specParser) pool(line string) error {
-	name, args, rest, err := p.header(line, "Task Pool")
+	name, args, err := p.header(line, "Task Pool")
 	if err != nil {
 		return err
 	}
-	if len(args) != 1 || rest != "" || !isID(name) {
+	if name == "" {
+		name = strconv.Itoa(1 + len(p.spec.pools))
+	}
+	if len(args) != 1 || !isID(name) {
 		return p.fail("got %q: want Task Pool NAME (CARDINALITY) {", line)
 	}
 	pool := taskPool{name: name}
@@ -435,32 +476,33 @@ func (p *specParser) pool(line string) error {
 	return err
 }
 
-// threads reads "Thread Pool (N) { vertex, ... }" or "Thread Group Pool (N,
-// SIZE) { vertex }".
+// threads reads "Thread Pool (N) { VERTEX, ... }" or "Thread Group Pool (N, SIZE) {
+// VERTEX }".
 func (p *specParser) threads(line string) (threadPool, error) {
 	var t threadPool
-	name, sizes := "Thread Pool", 1
+	name, wanted := "Thread Pool", []string{"CARDINALITY"}
 	if strings.HasPrefix(line, "Thread Group Pool") {
-		name, sizes = "Thread Group Pool", 2
+		name, wanted = "Thread Group Pool", append(wanted, "SIZE")
 	}
-	title, args, rest, err := p.header(line, name)
+	title, args, err := p.header(line, name)
 	if err != nil {
 		return t, err
 	}
-	list, closed := strings.CutSuffix(rest, "}")
-	if title != "" || len(args) != sizes || !closed {
-		return t, p.fail("got %q: want %s (%s) { VERTEX, ... }", line, name, cmp.Or(map[int]string{2: "CARDINALITY, SIZE"}[sizes], "CARDINALITY"))
+	if title != "" || len(args) != len(wanted) {
+		return t, p.fail("got %q: want %s (%s) { VERTEX, ... }", line, name, strings.Join(wanted, ", "))
 	}
 	if t.threads, err = p.cardinality(args[0]); err != nil {
 		return t, err
 	}
-	if sizes == 2 {
+	if len(args) == 2 {
 		if t.group, err = strconv.Atoi(args[1]); err != nil || t.group < 1 {
 			return t, p.fail("got group size %q: want 1 or more", args[1])
 		}
 	}
-	for id := range strings.SplitSeq(list, ",") {
-		t.vertices = append(t.vertices, strings.TrimSpace(id))
-	}
-	return t, nil
+	return t, p.block(name, func(line string) error {
+		for id := range strings.SplitSeq(line, ",") {
+			t.vertices = append(t.vertices, strings.TrimSpace(id))
+		}
+		return nil
+	})
 }

@@ -43,6 +43,26 @@ func specText(t testing.TB, name string) string {
 	return string(text[strings.Index(string(text), "Input {"):])
 }
 
+// A specification as figures 7 and 8 of HiTune print one: in a block of its own, with
+// arrows, the sign for any number, alternatives joined by or, blocks on several lines, and
+// without a name or a number where one is left out.
+func TestPrintedSpecification(t *testing.T) {
+	const text = "Specification {\n// list of <inputId: storage location>\nInput { <in: HDFS> }\nOutput { <out: HDFS>; }\n" +
+		"Vertices {\n map: MapTask.run;\n merge: InMemFSMergeThread.run or LocalFSMerger.run;\n sort: ReduceCopier.createKVIterator#ReduceCopier.access\n}\n" +
+		"Edges { <e0: in → map>; e1: map→merge; e2: merge→sort; e3: sort→out }\n" +
+		"Vertex Mapping {\n Task Pool (1~∞) {\n  Phase {\n   Thread Pool {\n    map\n   }\n  }\n }\n" +
+		" Task Pool Reduce(cardinality: 1~∞) { Phase { Thread Group Pool (1, 2) { merge } } Phase { Thread Pool (1) { sort } } }\n}\n" +
+		"Edge Mapping { e0: HDFS, unconstrained; e1: local disk, unconstrained; e2: memory buffer, intra-task; e3: HDFS, unconstrained }\n}\n"
+	s, err := ParseSpecification("figure", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pools := s.pools
+	if len(pools) != 2 || pools[0].tasks != (cardinality{1, 0}) || len(pools[1].phases) != 2 || pools[1].phases[0][0].group != 2 || len(s.vertices[1].locations) != 2 || s.edges[1] != (edge{"e1", "map", "merge", "local disk", "unconstrained"}) {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestSpecificationErrors(t *testing.T) {
 	whole := specText(t, "hadoop")
 	for _, c := range []struct{ old, new, want string }{

@@ -71,6 +71,7 @@ func (d *Diagnosis) Text(w io.Writer) error {
 	}
 	if d.Dataflow != nil {
 		d.Dataflow.text(&b)
+		d.Dataflow.useText(&b)
 	}
 	if len(d.Unknown) > 0 {
 		fmt.Fprintln(&b, "\nnot known")
@@ -126,11 +127,11 @@ func (d *Diagnosis) Conclusion() string {
 		if late > 0 {
 			among = fmt.Sprintf(" of those tested (the budget left %d of %d findings untested)", late, len(d.Findings))
 		}
-		return fmt.Sprintf("Main cause%s in %s: %s. The change %q saves %.1f %% ± %.1f.", among, d.of(&f), f.headline(), f.Change.Text, 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
+		return fmt.Sprintf("Main cause%s in %s: %s. The change %q saves %.1f %% ± %.1f.", among, d.of(&f), f.Headline(), f.Change.Text, 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
 	case untested > 0 && tested == 0:
-		return fmt.Sprintf("Possible cause in %s: %s. No change was tested; %s.", d.of(&d.Findings[0]), d.Findings[0].headline(), untestedRight)
+		return fmt.Sprintf("Possible cause in %s: %s. No change was tested; %s.", d.of(&d.Findings[0]), d.Findings[0].Headline(), untestedRight)
 	case untested > 0:
-		return fmt.Sprintf("Possible cause in %s: %s. No change was confirmed; %s.", d.of(&d.Findings[0]), d.Findings[0].headline(), untestedRight)
+		return fmt.Sprintf("Possible cause in %s: %s. No change was confirmed; %s.", d.of(&d.Findings[0]), d.Findings[0].Headline(), untestedRight)
 	}
 	return "No change gains anything: all findings are withdrawn."
 }
@@ -162,7 +163,8 @@ func (d *Diagnosis) of(f *Finding) string {
 	}
 }
 
-func (f *Finding) headline() string {
+// Headline names the cause and where it is.
+func (f *Finding) Headline() string {
 	if where := f.where(); where != "" {
 		return workload.Printable(f.Cause + " on " + where)
 	}
@@ -215,6 +217,9 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 	if len(j.Outliers) > 0 {
 		fmt.Fprintf(b, "  %d outliers among tasks and phases, %d of them critical\n", len(j.Outliers), critical)
 	}
+	if j.Gap > 0 {
+		fmt.Fprintf(b, "  the last shuffle ends %s after the last map, %.1f %% of the job\n", seconds(j.Gap), 100*j.Gap.Seconds()/(j.Finish-j.Submit).Seconds())
+	}
 }
 
 // Name is the account of a step; of time that others cost at a device, with the
@@ -266,6 +271,27 @@ func (d *Dataflow) text(b *strings.Builder) {
 		if first {
 			fmt.Fprintf(b, "%-8s %-29s %-5s %4.0f %%  %s\n", cut(workload.Printable(s.vertex), 8), cut(workload.Printable(s.class), 29), s.kind, 100*s.share, cutFront(workload.Printable(s.name), 27))
 		}
+	}
+}
+
+// useText writes the mean use of devices while each vertex runs on their nodes, and the
+// gap of the shuffle (HiTune, figures 14 to 16 and 18).
+func (d *Dataflow) useText(b *strings.Builder) {
+	if kinds, vertices := d.use(); len(kinds) > 0 {
+		fmt.Fprintf(b, "\n%-17s", "use while it runs")
+		for _, kind := range kinds {
+			fmt.Fprintf(b, " %11s", cut(workload.Printable(kind), 11))
+		}
+		for _, v := range vertices {
+			fmt.Fprintf(b, "\n%-17s", cut(workload.Printable(v.vertex), 17))
+			for _, mean := range v.means {
+				fmt.Fprintf(b, " %11.3g", mean)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	if g, after, before, err := d.gap(); err == nil {
+		line(b, 0, fmt.Sprintf("The first phase of %s ends %.1f s after the last %s, %.1f %% of the sampled time.", after, g.Gap/1000, before, 100*g.Fraction))
 	}
 }
 
