@@ -3,13 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/diagnosis"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // diagnosing are the flags of diagnose.
@@ -18,6 +21,7 @@ type diagnosing struct {
 	output
 	verify    string
 	failAbove string
+	follow    bool
 }
 
 func diagnoseCommand(a *app) *cobra.Command {
@@ -39,14 +43,16 @@ scenario with the same cluster and jobs with --on; without --on, no change of a
 history is tested. Accounts of the ledger with 5 % of the time propose further
 changes. Tests end after --budget simulated tasks; one at fidelity device counts
 as ten. --budget 0 sets no limit.`,
-		Example: "  slotwave run hitune-slow-disk\n  slotwave diagnose out/hitune-slow-disk\n  slotwave diagnose history/done --job job_201311192236_0001 --out out/why",
+		Example: "  slotwave diagnose out/hitune-slow-disk",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
 	f.StringVar(&k.Job, "job", "", "diagnose only jobs whose id or name fits this `PATTERN`")
 	f.StringVar(&k.Specification, "spec", "", "dataflow of sampling records: hadoop, hive or `FILE`")
 	f.StringVar(&k.Thresholds, "thresholds", "", "TOML `FILE` with thresholds of the rules")
+	f.StringVar(&k.Rules, "rules", "", "TOML `FILE` with rules of your own")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` of a recorded run, to test changes")
+	f.BoolVar(&k.follow, "follow", false, "predict the ends of running jobs until none runs")
 	f.StringVar(&k.verify, "verify", "auto", "test changes: `auto` (if the scenario is known) or off")
 	f.Int64Var(&k.Budget, "budget", diagnosis.DefaultBudget, "`TASKS` to simulate (0: no limit)")
 	f.IntVar(&k.Pairs, "pairs", 20, "largest number of `PAIRS` of runs that test a change")
@@ -90,6 +96,9 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 	}
 	if err := verifies(&k.Options, k.verify); err != nil {
 		return err
+	}
+	if k.follow {
+		return a.follow(args, k)
 	}
 	var dir *resultdir.Dir
 	if k.out != "" {
@@ -135,4 +144,30 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		return coded{exitAbove, fmt.Errorf("gain above %s: %s", k.failAbove, strings.Join(above, "; "))}
 	}
 	return nil
+}
+
+// follow writes what a growing folder of histories says, each time that it has grown. It
+// ends with the last job.
+func (a *app) follow(args []string, k *diagnosing) error {
+	if len(args) != 1 || k.out != "" || k.json || k.On != "" || k.Anonymise || k.Without {
+		return fmt.Errorf("--follow: want one folder, and no --out, --json, --on, --anonymise or --without")
+	}
+	size := func() (all int64) {
+		files, _ := trace.ReadOptions{}.Files(args[0])
+		for _, name := range files {
+			if info, err := os.Stat(name); err == nil {
+				all += info.Size()
+			}
+		}
+		return all
+	}
+	seen := size()
+	grown := func() bool {
+		for size() == seen && !a.stopped.Load() {
+			time.Sleep(time.Second)
+		}
+		seen = size()
+		return !a.stopped.Load()
+	}
+	return k.Standings(args[0], grown, func(s *diagnosis.Standing) error { return s.Text(a.stdout) })
 }

@@ -44,6 +44,7 @@ type Options struct {
 	Job           string              // empty: all jobs
 	Specification string              // of the dataflow: hadoop, hive or a file; empty: hadoop
 	Thresholds    string              // a file with thresholds; empty: the defaults
+	Rules         string              // a file with rules of the user; empty: none
 	On            string              // a scenario that asks what a recorded history answers
 	Verify        bool                // test changes by simulation where the question is known
 	Budget        int64               // of these tests, in tasks, of which one at fidelity device counts as ten; 0: no limit
@@ -279,15 +280,21 @@ func Sample(w io.Writer, path string, every diagnose.Sampling) (warnings []strin
 func (k *Options) options(done *Diagnosis) (diagnose.Options, error) {
 	o := diagnose.DefaultOptions()
 	o.Job = k.Job
-	if k.Thresholds == "" {
-		return o, nil
+	read := func(name string, parse func(text string) error) error {
+		if name == "" {
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		done.inputs = append(done.inputs, resultdir.Sum(name, data))
+		return parse(string(data))
 	}
-	data, err := os.ReadFile(k.Thresholds)
-	if err != nil {
-		return o, err
-	}
-	done.inputs = append(done.inputs, resultdir.Sum(k.Thresholds, data))
-	o.Thresholds, err = diagnose.ReadThresholds(k.Thresholds, string(data))
+	err := errors.Join(read(k.Thresholds, func(text string) (err error) {
+		o.Thresholds, err = diagnose.ReadThresholds(k.Thresholds, text)
+		return err
+	}), read(k.Rules, func(text string) error { return o.ReadRules(k.Rules, text) }))
 	return o, err
 }
 

@@ -1,0 +1,213 @@
+package workload
+
+import (
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// Now returns the last recorded instant of a history.
+func (h *History) Now() (now time.Duration) {
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		now = max(now, j.Submit, j.Launch, j.Finish)
+		for _, a := range j.Each() {
+			now = max(now, a.Start, a.Finish)
+		}
+	}
+	return now
+}
+
+// Ended counts the maps and the reduces of which an attempt succeeded.
+func (j *HistoryJob) Ended() (n [2]int) {
+	for i := range j.Tasks {
+		if t := &j.Tasks[i]; t.Kind <= Reduce && t.Winner() != nil {
+			n[t.Kind]++
+		}
+	}
+	return n
+}
+
+// A Continuation lets jobs whose record ends before they do run on: a task that has not
+// ended takes the time of one that has.
+type Continuation struct {
+	ended map[string]*endedTasks // by the name of their jobs
+	ratio []float64              // total time of the reduces of a job that ended, sort and reduce phase, over that of its maps
+}
+
+// endedTasks are the times of tasks, by kind.
+type endedTasks [2][]taskTime
+
+// taskTime is the time of a reduce: of its shuffle after the last map, its sort and its
+// reduce phase; of a map it is the last of these.
+type taskTime [3]time.Duration
+
+func (t taskTime) whole() time.Duration { return t[0] + t[1] + t[2] }
+
+// tasksOf returns the attempts that ended the tasks of a kind, nil for others, in the order
+// in which a replay has the tasks.
+func (j *HistoryJob) tasksOf(kind Kind) (tasks []*HistoryTask, winners []*HistoryAttempt) {
+	for i := range j.Tasks {
+		if t := &j.Tasks[i]; t.Kind == kind {
+			tasks, winners = append(tasks, t), append(winners, t.Winner())
+		}
+	}
+	return tasks, winners
+}
+
+// NewContinuation takes the times of tasks from the replay of a history.
+func NewContinuation(h *History, jobs []Job) *Continuation {
+	c := &Continuation{ended: map[string]*endedTasks{}}
+	for i := range jobs {
+		j, record := &jobs[i], h.job(jobs[i].ID)
+		if record == nil {
+			continue
+		}
+		own := c.ended[record.Name]
+		if own == nil {
+			own = &endedTasks{}
+			c.ended[record.Name] = own
+		}
+		var sums [2]time.Duration
+		_, maps := record.tasksOf(Map)
+		for k, w := range maps {
+			if w != nil && k < len(j.Maps.Time.Each) {
+				own[Map] = append(own[Map], taskTime{2: j.Maps.Time.Each[k]})
+				sums[Map] += j.Maps.Time.Each[k]
+			}
+		}
+		_, reduces := record.tasksOf(Reduce)
+		for k, w := range reduces {
+			if d := &j.Reduces; w != nil && k < len(d.Time.Each) {
+				own[Reduce] = append(own[Reduce], taskTime{d.Shuffle.Each[k], d.Sort.Each[k], d.Time.Each[k]})
+				sums[Reduce] += d.Sort.Each[k] + d.Time.Each[k]
+			}
+		}
+		if record.Outcome == Succeeded && sums[Map] > 0 && sums[Reduce] > 0 {
+			c.ratio = append(c.ratio, sums[Reduce].Seconds()/sums[Map].Seconds())
+		}
+	}
+	return c
+}
+
+// ReplayedAs returns the ID that a job has in a replay, if no other job has it.
+func (j *HistoryJob) ReplayedAs() string { return j.Conf.String(OriginalID, j.ID) }
+
+// job returns a job by its ID in a replay, nil if there is none.
+func (h *History) job(id string) *HistoryJob {
+	for i := range h.Jobs {
+		if h.Jobs[i].ReplayedAs() == id {
+			return &h.Jobs[i]
+		}
+	}
+	return nil
+}
+
+// KnowsReduces reports whether reduces of jobs with the name of a job have ended. Those of
+// others are as long as the maps would make them.
+func (c *Continuation) KnowsReduces(h *HistoryJob) bool {
+	return max(0, h.Reduces) == 0 || len(c.ended[h.Name][Reduce]) > 0
+}
+
+// Continue replaces a job that runs now. It fails if no map of such a job has ended.
+func (c *Continuation) Continue(j Job, h *HistoryJob, now time.Duration, r *rand.Rand) (Job, error) {
+	ended := c.ended[h.Name]
+	if ended == nil || len(ended[Map]) == 0 && max(0, h.Maps) > 0 {
+		return j, errors.New("no map of it has ended")
+	}
+	j.Ends = AttemptEnd{}
+	m, tasks, winners := j.Maps, []*HistoryTask(nil), []*HistoryAttempt(nil)
+	m.Ends, m.Shares = nil, nil
+	tasks, winners = h.tasksOf(Map)
+	splits := m.Splits
+	m.Time.Each, m.Splits, m.Localise.Each = append([]time.Duration(nil), m.Time.Each...), append([]Split(nil), splits...), append([]time.Duration(nil), m.Localise.Each...)
+	for k := range max(m.Count, h.Maps) {
+		if k < len(winners) && winners[k] != nil {
+			continue
+		}
+		ran := time.Duration(0)
+		if k < len(tasks) {
+			ran = tasks[k].ran(0, now)
+		}
+		took := longerThan(ran, ended[Map], r)[2]
+		if k < len(m.Time.Each) {
+			m.Time.Each[k] = took
+			continue
+		}
+		m.Count, m.Time.Each = m.Count+1, append(m.Time.Each, took)
+		if len(splits) > 0 {
+			m.Splits = append(m.Splits, Split{Bytes: splits[r.IntN(len(splits))].Bytes})
+			m.InputBytes += m.Splits[m.Count-1].Bytes
+		}
+		if len(m.Localise.Each) > 0 {
+			m.Localise.Each = append(m.Localise.Each, 0)
+		}
+	}
+	j.Maps = m
+	if max(j.Reduces.Count, h.Reduces) <= 0 {
+		return j, nil
+	}
+	j.Reduces = c.reduces(&j, h, ended[Reduce], now, r)
+	return j, nil
+}
+
+// ran returns for how long an attempt of a task has run, or since an instant.
+func (t *HistoryTask) ran(since, now time.Duration) (ran time.Duration) {
+	for i := range t.Attempts {
+		if a := &t.Attempts[i]; a.State == Running && Known(a.Start) {
+			ran = max(ran, now-max(a.Start, since))
+		}
+	}
+	return ran
+}
+
+// longerThan draws a time among those longer than a task has run. If none is, the task runs
+// three tenths longer on average.
+func longerThan(ran time.Duration, times []taskTime, r *rand.Rand) taskTime {
+	var longer []taskTime
+	for _, t := range times {
+		if t.whole() > ran || ran == 0 {
+			longer = append(longer, t)
+		}
+	}
+	if len(longer) == 0 {
+		t := times[r.IntN(len(times))]
+		t[2] += ran - t.whole() + Seconds(0.3*ran.Seconds()*r.ExpFloat64())
+		return t
+	}
+	return longer[r.IntN(len(longer))]
+}
+
+// reduces continues the reduces of a job.
+func (c *Continuation) reduces(j *Job, h *HistoryJob, ended []taskTime, now time.Duration, r *rand.Rand) ReduceTasks {
+	d := j.Reduces
+	tasks, winners := h.tasksOf(Reduce)
+	n := max(d.Count, h.Reduces)
+	if len(ended) == 0 {
+		ratio, all := 1.0, time.Duration(0)
+		if len(c.ratio) > 0 {
+			ratio = c.ratio[r.IntN(len(c.ratio))]
+		}
+		for _, took := range j.Maps.Time.Each {
+			all += took
+		}
+		ended = []taskTime{{2: Seconds(all.Seconds() * ratio / float64(n))}}
+	}
+	d.Ends, d.Shares, d.FromLastMap, d.Copy, d.FirstWave = nil, nil, true, Durations{}, Durations{}
+	d.Localise = Durations{}
+	since, mapsRun := h.LastMap(), h.Ended()[Map] < h.Maps
+	var shuffle, sort, reduce []time.Duration
+	for k := range n {
+		ran := time.Duration(0)
+		if k < len(tasks) && !mapsRun {
+			ran = tasks[k].ran(since, now)
+		}
+		own := longerThan(ran, ended, r)
+		if k < len(winners) && winners[k] != nil && k < len(d.Time.Each) {
+			own = taskTime{d.Shuffle.Each[k], d.Sort.Each[k], d.Time.Each[k]}
+		}
+		shuffle, sort, reduce = append(shuffle, own[0]), append(sort, own[1]), append(reduce, own[2])
+	}
+	d.Count, d.Shuffle, d.Sort, d.Time = n, Durations{Each: shuffle}, Durations{Each: sort}, Durations{Each: reduce}
+	return d
+}
