@@ -102,9 +102,6 @@ func (p *randomRun) options(seed uint64) Options {
 // of the others a digest of each part: a difference names the part, and -v shows it.
 func TestRandomRuns(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("diagnoses many runs")
-	}
 	const whole, all = 6, 240
 	runs := layers.Draws(100, all)
 	if *update {
@@ -152,9 +149,6 @@ func with(name string, value float64) Thresholds {
 // that holds if they are 0, 1 or 2.
 func TestAtThresholds(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("diagnoses 40 runs with every threshold moved")
-	}
 	var text, digests bytes.Buffer
 	compared := map[string]bool{}
 	for _, names := range limits {
