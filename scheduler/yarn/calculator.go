@@ -79,25 +79,32 @@ func (c calculator) compare(cluster, a, b Resource) int {
 	}
 	aLarge, aSmall := shares(cluster, a)
 	bLarge, bSmall := shares(cluster, b)
-	return cmp.Or(compareShares(aLarge, bLarge), compareShares(aSmall, bSmall))
+	return cmp.Or(cmp.Compare(aLarge, bLarge), cmp.Compare(aSmall, bSmall))
 }
 
-// compareShares orders shares; one that is no number equals any.
-func compareShares(a, b float64) int {
+// shares returns the larger and the smaller share of a cluster. Of what the cluster does
+// not have any amount is infinitely much (DominantResourceCalculator.calculateShare).
+func shares(cluster, r Resource) (large, small float64) {
+	part := func(a, of int64) float64 {
+		if of == 0 {
+			return math.Inf(1)
+		}
+		return float64(a) / float64(of)
+	}
+	m, v := part(r.MemoryMiB, cluster.MemoryMiB), part(r.VCores, cluster.VCores)
+	return max(m, v), min(m, v)
+}
+
+// dominantShare is the larger share of what the cluster has.
+func dominantShare(cluster, r Resource) float64 {
+	large, small := shares(cluster, r)
 	switch {
-	case a > b:
-		return 1
-	case a < b:
-		return -1
+	case !math.IsInf(large, 1):
+		return max(large, 0)
+	case !math.IsInf(small, 1):
+		return max(small, 0)
 	}
 	return 0
-}
-
-// shares returns the larger and the smaller share of a cluster.
-func shares(cluster, r Resource) (large, small float64) {
-	m := float64(r.MemoryMiB) / float64(cluster.MemoryMiB)
-	v := float64(r.VCores) / float64(cluster.VCores)
-	return max(m, v), min(m, v)
 }
 
 // compareBoth orders amounts in an empty cluster: by both components, where they agree.
@@ -134,9 +141,7 @@ func (c calculator) divide(cluster, a, b Resource) float32 {
 	if !c.cores {
 		return share(a.MemoryMiB, b.MemoryMiB)
 	}
-	aLarge, _ := shares(cluster, a)
-	bLarge, _ := shares(cluster, b)
-	return float32(max(aLarge, 0) / max(bLarge, 0))
+	return float32(dominantShare(cluster, a) / dominantShare(cluster, b))
 }
 
 func (c calculator) ratio(a, b Resource) float32 {

@@ -188,6 +188,24 @@ func TestLeastUsedQueueFirst(t *testing.T) {
 	}
 }
 
+// A queue that states no order of those below it has that of the queue above it: of two that
+// use as much, the one of the higher priority goes first
+// (CapacitySchedulerConfiguration.getQueueOrderingPolicy, 3.3.6).
+func TestOrderOfQueuesFromAbove(t *testing.T) {
+	for order, wanted := range map[string]string{"priority-utilization": "y", "utilization": "x"} {
+		d := capacityDesk(t, 1, mib(8192, 8), map[string]string{
+			"root.queues": "q", "root.q.capacity": "100", "root.q.queues": "a,b", "root.q.a.capacity": "50", "root.q.b.capacity": "50", "root.q.b.priority": "1",
+			"root.ordering-policy": order, "maximum-am-resource-percent": "1",
+		})
+		x, y := d.start("x", "a", "u"), d.start("y", "b", "u")
+		d.s.Update(x, []Ask{{Priority: 20, Size: mib(1024, 1), Count: 1}}, nil, nil, nil)
+		d.s.Update(y, []Ask{{Priority: 20, Size: mib(1024, 1), Count: 1}}, nil, nil, nil)
+		d.heard = nil
+		d.beat(d.nodes[0])
+		want(t, order, d.heard[0], "allocated "+wanted+"/2 n0")
+	}
+}
+
 // A queue stops at its maximum.
 func TestMaximumCapacity(t *testing.T) {
 	d := capacityDesk(t, 4, mib(8192, 8), map[string]string{
@@ -494,6 +512,81 @@ func TestPreemptionForCores(t *testing.T) {
 	d.heard = nil
 	d.until(18 * second)
 	want(t, "containers", len(d.heard), 41)
+}
+
+// Of what a queue shares out nothing may be cores: a queue of 4 GiB and 4 cores is above its
+// guarantee of 1638 MiB and no core all the same (DominantResourceCalculator.calculateShare,
+// 3.3.6: any amount of cores is infinitely much, and memory decides).
+func TestSharesOfWhatIsNotThere(t *testing.T) {
+	want(t, "above", dominant.compare(mib(3405, 0), mib(4096, 4), mib(1638, 0)), 1)
+	want(t, "divided", dominant.divide(mib(3405, 0), mib(4096, 4), mib(1024, 0)), 4)
+}
+
+// Queue b has reserved 4 GiB on the first of three nodes of 8 GiB; 2 GiB are free there and
+// 2 GiB elsewhere. If what is reserved counts as wanted, queue a is to give 4 GiB, and the two
+// newest containers on that node go (ReservedContainerCandidatesSelector, 3.3.6); else
+// nothing does, for a reservation counts as use.
+func TestPreemptionForReservations(t *testing.T) {
+	for setting, wanted := range map[string]string{"true": "finished -102 true x/5 n0,finished -102 true x/6 n0", "false": ""} {
+		d := preemptionDesk(t, 3, mib(8192, 8), "root.queues", "a,b", "root.a.capacity", "50", "root.b.capacity", "50", "select_based_on_reserved_containers", setting)
+		x := d.start("x", "a", "u")
+		for i, count := range []int32{5, 8, 6} {
+			d.ask(x, 20, mib(1024, 1), count)
+			d.beat(d.nodes[i])
+		}
+		d.submit("y", "b", "u", mib(4096, 1))
+		d.beat(d.nodes[0])
+		d.pull(x)
+		d.heard = nil
+		d.until(18 * second)
+		want(t, setting, strings.Join(d.heard, ","), wanted)
+	}
+}
+
+// Queue b has its guarantee of 10 GiB and wants more while queue a has 89 GiB of the 80 that
+// queue c leaves: only for balance beyond the guarantees is anything taken from a, and after
+// a wait of its own (FifoCandidatesSelector, preemption-to-balance-queue-after-satisfied,
+// 3.3.6).
+func TestPreemptionBeyondGuarantees(t *testing.T) {
+	for setting, wanted := range map[string]bool{"true": true, "false": false} {
+		d := preemptionDesk(t, 10, mib(10240, 10), "root.queues", "a,b,c", "root.a.capacity", "10", "root.b.capacity", "10", "root.c.capacity", "80",
+			"preemption-to-balance-queue-after-satisfied.enabled", setting, "preemption-to-balance-queue-after-satisfied.max-wait-before-kill", "6000")
+		y := d.start("y", "b", "u")
+		d.ask(y, 20, mib(1024, 1), 10)
+		d.beat(d.nodes[0])
+		d.beat(d.nodes[1])
+		x := d.start("x", "a", "u")
+		d.ask(x, 20, mib(1024, 1), 88)
+		for _, n := range d.nodes {
+			d.beat(n)
+		}
+		d.pull(x)
+		d.ask(y, 20, mib(1024, 1), 30)
+		d.heard = nil
+		d.until(5 * second)
+		want(t, setting+": warned only", len(d.heard), 0)
+		d.until(9 * second)
+		want(t, setting+": taken", len(d.heard) > 0, wanted)
+	}
+}
+
+// preemptionDesk has a monitor whose rounds take what they like. Settings come in pairs; of
+// those with queues in them the prefix is left off, of others that of preemption.
+func preemptionDesk(t *testing.T, nodes int, total Resource, settings ...string) *desk {
+	all := map[string]string{
+		"per-node-heartbeat.maximum-offswitch-assignments": "100", "maximum-am-resource-percent": "1", "!" + monitorEnabled: "true",
+		"!" + preemptionPrefix + "total_preemption_per_round": "1",
+	}
+	for i := 0; i < len(settings); i += 2 {
+		key := settings[i]
+		if !strings.HasPrefix(key, "root.") {
+			key = "!" + preemptionPrefix + key
+		} else if strings.HasSuffix(key, ".capacity") {
+			all[strings.TrimSuffix(key, "capacity")+"user-limit-factor"] = "100"
+		}
+		all[key] = settings[i+1]
+	}
+	return capacityDesk(t, nodes, total, all)
 }
 
 // ApplicationMasters go last, and only down to the part of the guarantee that they may

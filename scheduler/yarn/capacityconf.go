@@ -59,7 +59,7 @@ func (s *capacity) readPreemption(r *reader) *preemption {
 	if !r.flag(monitorEnabled, false) {
 		return nil
 	}
-	return &preemption{
+	p := &preemption{
 		s: s, chosen: make(map[*Container]int64),
 		interval:    r.whole(prefix+"monitoring_interval", 3000) * ms,
 		wait:        r.whole(prefix+"max_wait_before_kill", 15000) * ms,
@@ -70,6 +70,17 @@ func (s *capacity) readPreemption(r *reader) *preemption {
 		whole:       r.flag(prefix+"conservative-drf", false),
 		within:      s.readIntraQueue(r),
 	}
+	if r.flag(prefix+"select_based_on_reserved_containers", false) {
+		p.selectors = append(p.selectors, selector{wait: p.wait, reserved: true, choose: (*preemption).chooseOnNodes})
+	}
+	also := r.flag(prefix+"additional_res_balance_based_on_reserved_containers", false)
+	p.selectors = append(p.selectors, selector{wait: p.wait, reserved: also, choose: (*preemption).chooseLast})
+	const beyond = prefix + "preemption-to-balance-queue-after-satisfied."
+	if r.flag(beyond+"enabled", false) {
+		wait := r.whole(beyond+"max-wait-before-kill", 300_000) * ms
+		p.selectors = append(p.selectors, selector{wait: wait, beyond: true, choose: (*preemption).chooseLast})
+	}
+	return p
 }
 
 func (r *reader) calculator(key string) calculator {
@@ -107,10 +118,12 @@ func (s *capacity) read(r *reader, parent *capacityQueue, name, path string) *ca
 		s.readLeaf(r, q, key)
 		return q
 	}
-	switch r.text(key("ordering-policy"), "utilization") {
+	switch r.text(key("ordering-policy"), "") {
 	case "utilization":
 	case "priority-utilization":
 		q.byPriority = true
+	case "": // as the queue above it
+		q.byPriority = parent != nil && parent.byPriority
 	default:
 		r.fail(key("ordering-policy"), "utilization or priority-utilization")
 	}

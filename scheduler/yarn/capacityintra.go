@@ -58,11 +58,11 @@ type idealUser struct {
 
 // choose adds to the chosen containers of a round, from each of the queues that wait for
 // something, the hungriest first. It returns what it has added.
-func (i *intraQueue) choose(queues []*idealQueue, obtain map[*idealQueue]Resource, allowed *Resource, chosen map[*App][]*Container) map[*App][]*Container {
+func (i *intraQueue) choose(queues []*idealQueue, allowed *Resource, chosen map[*App][]*Container) map[*App][]*Container {
 	shares := make(map[*idealQueue][]*idealApp)
 	for _, t := range queues {
 		if t.q.leaf != nil && t.q.usedShare >= i.threshold {
-			shares[t] = i.share(t, obtain[t], *allowed, chosen)
+			shares[t] = i.share(t, *allowed, chosen)
 		}
 	}
 	added := make(map[*App][]*Container)
@@ -70,13 +70,13 @@ func (i *intraQueue) choose(queues []*idealQueue, obtain map[*idealQueue]Resourc
 		if t.q.leaf == nil || !t.q.preemptable || !t.q.intraPreemptable {
 			continue
 		}
-		take := taking{s: i.s, allowed: allowed, chosen: added, whole: i.whole}
+		take := taking{s: i.s, allowed: allowed, chosen: added, taken: chosen, whole: i.whole}
 		for _, x := range shares[t] {
 			take.obtain = take.obtain.Plus(x.give)
 		}
 		for _, x := range shares[t] {
 			if x.give != (Resource{}) {
-				i.take(&take, x, chosen[x.a])
+				i.take(&take, x)
 			}
 		}
 	}
@@ -85,13 +85,13 @@ func (i *intraQueue) choose(queues []*idealQueue, obtain map[*idealQueue]Resourc
 
 // take takes containers of an application, the worst priority and the newest first, until
 // its user would come down to the limit (preemptFromLeastStarvedApp).
-func (i *intraQueue) take(take *taking, x *idealApp, before []*Container) {
+func (i *intraQueue) take(take *taking, x *idealApp) {
 	c, total := i.s.calc, i.s.total
 	for _, k := range x.a.newestFirst() {
 		switch {
 		case take.done:
 			return
-		case k.AM() || slices.Contains(before, k):
+		case k.AM() || slices.Contains(take.taken[x.a], k):
 			continue
 		case !i.byPriority && c.compare(total, x.user.rolling.Minus(k.Size), x.user.limit.Plus(x.user.am)) <= 0:
 			return
@@ -104,8 +104,8 @@ func (i *intraQueue) take(take *taking, x *idealApp, before []*Container) {
 
 // share computes what each application of a queue would have and what it gives up. The
 // list begins with the application that is to give first (computeAppsIdealAllocation).
-func (i *intraQueue) share(t *idealQueue, obtain, allowed Resource, chosen map[*App][]*Container) []*idealApp {
-	l, c, total := t.q.leaf, i.s.calc, i.s.total
+func (i *intraQueue) share(t *idealQueue, allowed Resource, chosen map[*App][]*Container) []*idealApp {
+	l, c, total, obtain := t.q.leaf, i.s.calc, i.s.total, t.obtain
 	left := t.q.used.Minus(obtain)
 	masters := make(map[string]Resource)
 	for _, a := range l.active {

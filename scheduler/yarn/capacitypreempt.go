@@ -1,13 +1,14 @@
 package yarn
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
 
 // preemption is the monitor that takes containers from queues above their guarantee
-// for queues below it (ProportionalCapacityPreemptionPolicy with FifoCandidatesSelector,
-// 3.3.6). Each round chooses the same newest containers again until they are killed.
+// for queues below it (ProportionalCapacityPreemptionPolicy, 3.3.6). Each round chooses
+// the same newest containers again until they are killed.
 type preemption struct {
 	s           *capacity
 	interval    int64 // ns
@@ -16,12 +17,23 @@ type preemption struct {
 	termination float64
 	perRound    float32 // of the cluster
 	observe     bool
-	whole       bool        // a container is taken only while all that counts is wanted
+	whole       bool // a container is taken only while all that counts is wanted
+	selectors   []selector
 	within      *intraQueue // nil: off
 
-	chosen map[*Container]int64 // when first
-	served []*idealQueue        // that wait for something, the hungriest first
-	drops  []*Container         // reservations that go
+	chosen map[*Container]int64  // when first
+	served []*idealQueue         // that wait for something, the hungriest first
+	drops  []*Container          // reservations that go
+	taken  map[*App][]*Container // chosen in this round
+	leafs  map[*capacityLeaf]*idealQueue
+}
+
+// selector is one way to choose between queues. Those of a round follow each other.
+type selector struct {
+	wait     int64 // ns from the choice of a container to its end
+	reserved bool  // reservations wait like what is asked for, and all of it is taken at once
+	beyond   bool  // queues share alike beyond their guarantees too
+	choose   func(*preemption, *Resource) map[*App][]*Container
 }
 
 // idealQueue is a queue as a round sees it (TempQueuePerPartition).
@@ -36,6 +48,7 @@ type idealQueue struct {
 	extra       Resource // and that may go
 	normal      [2]float64
 	excess      Resource
+	obtain      Resource // what a leaf is to give
 }
 
 // start runs the monitor at once and then at a fixed rate.
@@ -51,17 +64,23 @@ func (p *preemption) start() {
 // round chooses containers, and kills those that were chosen long enough ago.
 func (p *preemption) round() {
 	s := p.s
+	p.leafs = make(map[*capacityLeaf]*idealQueue)
 	root := p.clone(s.root)
-	root.findExtras()
-	root.ideal = root.q.guaranteed
 	allowed := times(s.total, float64(p.perRound))
-	p.served, p.drops = p.served[:0], p.drops[:0]
-	root.distribute(p, allowed)
-	obtain := make(map[*idealQueue]Resource)
-	chosen := p.choose(root.leafs(nil), obtain, &allowed)
+	p.served, p.drops, p.taken = p.served[:0], p.drops[:0], make(map[*App][]*Container)
+	choices := make([]map[*App][]*Container, len(p.selectors))
+	for i, x := range p.selectors {
+		root.findExtras()
+		root.ideal = root.q.guaranteed
+		root.distribute(p, x, allowed)
+		for _, t := range p.leafs {
+			t.obtain = t.toObtain(p, x)
+		}
+		choices[i] = x.choose(p, &allowed)
+	}
 	var within map[*App][]*Container
 	if p.within != nil {
-		within = p.within.choose(p.served, obtain, &allowed, chosen)
+		within = p.within.choose(p.served, &allowed, p.taken)
 	}
 	if p.observe {
 		return
@@ -69,26 +88,33 @@ func (p *preemption) round() {
 	for _, c := range p.drops {
 		s.complete(c, Unreserved, false)
 	}
-	p.warnOrKill(chosen)
-	p.warnOrKill(within)
+	for i, x := range p.selectors {
+		p.warnOrKill(choices[i], x.wait)
+	}
+	p.warnOrKill(within, p.wait)
 	maps.DeleteFunc(p.chosen, func(_ *Container, since int64) bool { return since+2*p.wait < s.listener.Nanos() })
 }
 
 // warnOrKill kills the containers of a choice that were chosen long enough ago.
-func (p *preemption) warnOrKill(chosen map[*App][]*Container) {
+func (p *preemption) warnOrKill(chosen map[*App][]*Container, wait int64) {
 	now := p.s.listener.Nanos()
-	for _, a := range slices.SortedFunc(maps.Keys(chosen), func(a, b *App) int { return int(a.ID - b.ID) }) {
-		for _, c := range inHashOrder(chosen[a]) {
-			since, warned := p.chosen[c]
-			switch {
-			case !warned:
-				p.chosen[c] = now
-			case since+p.wait < now, since+p.wait == now && p.s.release.Capacity28:
-				delete(p.chosen, c)
-				p.s.complete(c, Preempted, true)
-			}
+	for _, c := range inOrderOfApps(chosen) {
+		since, warned := p.chosen[c]
+		switch {
+		case !warned:
+			p.chosen[c] = now
+		case since+wait < now, since+wait == now && p.s.release.Capacity28:
+			delete(p.chosen, c)
+			p.s.complete(c, Preempted, true)
 		}
 	}
+}
+
+func inOrderOfApps(chosen map[*App][]*Container) (list []*Container) {
+	for _, a := range slices.SortedFunc(maps.Keys(chosen), func(a, b *App) int { return int(a.ID - b.ID) }) {
+		list = append(list, inHashOrder(chosen[a])...)
+	}
+	return list
 }
 
 func inHashOrder(list []*Container) []*Container {
@@ -103,6 +129,7 @@ func (p *preemption) clone(q *capacityQueue) *idealQueue {
 	if l := q.leaf; l != nil {
 		t.pending = l.pendingWithinLimits(false)
 		t.unreserved = l.pendingWithinLimits(true)
+		p.leafs[l] = t
 	}
 	for _, c := range q.children {
 		child := p.clone(c)
@@ -134,19 +161,18 @@ func (l *capacityLeaf) pendingWithinLimits(deduct bool) Resource {
 	return sum
 }
 
-func (t *idealQueue) leafs(list []*idealQueue) []*idealQueue {
-	if t.q.leaf != nil {
-		return append(list, t)
-	}
-	for _, c := range t.children {
-		list = c.leafs(list)
-	}
-	return list
+// leafsInOrder lists the leafs as a hash map of their paths does.
+func (p *preemption) leafsInOrder() []*idealQueue {
+	slots := hashSlots(0, len(p.leafs))
+	return slices.SortedFunc(maps.Values(p.leafs), func(a, b *idealQueue) int {
+		return slotOf(stringHash(a.q.path), slots) - slotOf(stringHash(b.q.path), slots)
+	})
 }
 
 // findExtras divides use above the guarantee into what may go and what stays
 // (updatePreemptableExtras).
 func (t *idealQueue) findExtras() {
+	t.extra, t.untouchable = Resource{}, Resource{}
 	c, total := t.q.s.calc, t.q.s.total
 	extra := t.q.used.Minus(t.q.guaranteed)
 	if c.compare(total, extra, Resource{}) < 0 {
@@ -173,7 +199,7 @@ func (t *idealQueue) findExtras() {
 
 // distribute computes the ideal shares below a queue, and how far each child is above
 // its own, scaled down to what a round may take (computeIdealResourceDistribution).
-func (t *idealQueue) distribute(p *preemption, allowed Resource) {
+func (t *idealQueue) distribute(p *preemption, x selector, allowed Resource) {
 	if len(t.children) == 0 {
 		return
 	}
@@ -186,9 +212,9 @@ func (t *idealQueue) distribute(p *preemption, allowed Resource) {
 			without = append(without, child)
 		}
 	}
-	left := p.fill(total, with, total, false)
+	left := p.fill(x, total, with, total, false)
 	if len(without) > 0 && c.compare(total, left, Resource{}) > 0 {
-		p.fill(total, without, left, true)
+		p.fill(x, total, without, left, true)
 	}
 	var needed Resource
 	for _, child := range t.children {
@@ -209,14 +235,14 @@ func (t *idealQueue) distribute(p *preemption, allowed Resource) {
 		}
 	}
 	for _, child := range t.children {
-		child.distribute(p, allowed)
+		child.distribute(p, x, allowed)
 	}
 }
 
 // fill hands a resource out in rounds to the queues that have least of their
 // guarantee, in proportion to the guarantees (computeFixpointAllocation). It returns
 // what nobody takes, and notes the queues that wait for something in their order.
-func (p *preemption) fill(total Resource, queues []*idealQueue, left Resource, evenly bool) Resource {
+func (p *preemption) fill(x selector, total Resource, queues []*idealQueue, left Resource, evenly bool) Resource {
 	c := p.s.calc
 	var hungry []*idealQueue
 	for _, t := range queues {
@@ -244,7 +270,7 @@ func (p *preemption) fill(total Resource, queues []*idealQueue, left Resource, e
 				break
 			}
 			offered := c.timesUpEach(round, t.normal).Min(left)
-			taken := offered.Minus(t.accept(c, total, offered))
+			taken := offered.Minus(t.accept(c, x, total, offered))
 			if c.compare(total, taken, Resource{}) > 0 {
 				again = append(again, t)
 			}
@@ -303,13 +329,17 @@ func normalise(queues []*idealQueue, evenly bool) {
 }
 
 // accept takes a part of an offer, and returns the rest: what the queue uses and waits
-// for, within its maximum; from 2.8 on a leaf takes nothing above its guarantee and its use
-// (TempQueuePerPartition.offer).
-func (t *idealQueue) accept(c calculator, total, offered Resource) Resource {
+// for, within its maximum; from 2.8 on a leaf takes nothing above its guarantee and its
+// use, unless the selector is for that (TempQueuePerPartition.offer).
+func (t *idealQueue) accept(c calculator, x selector, total, offered Resource) Resource {
 	var zero Resource
-	wants := t.q.used.Plus(t.unreserved).Minus(t.ideal)
+	pending := t.unreserved
+	if x.reserved {
+		pending = t.pending
+	}
+	wants := t.q.used.Plus(pending).Minus(t.ideal)
 	taken := t.q.maximum.Minus(t.ideal).Max(zero).Min(lesser(c, total, offered, wants))
-	if len(t.children) == 0 && t.q.s.release.Capacity28 {
+	if len(t.children) == 0 && t.q.s.release.Capacity28 && !x.beyond {
 		most := greater(c, total, t.q.used, t.q.guaranteed).Minus(t.ideal)
 		taken = lesser(c, total, taken, greater(c, total, most, zero))
 	}
@@ -318,23 +348,23 @@ func (t *idealQueue) accept(c calculator, total, offered Resource) Resource {
 	return offered.Minus(taken)
 }
 
-// choose picks containers of the leafs that are above their ideal share, application
-// by application from the last (FifoCandidatesSelector.selectCandidates). It notes how
-// much each leaf was to give.
-func (p *preemption) choose(leafs []*idealQueue, wanted map[*idealQueue]Resource, allowed *Resource) map[*App][]*Container {
+// chooseLast picks containers of the leafs that are above their ideal share, application
+// by application from the last (FifoCandidatesSelector.selectCandidates).
+func (p *preemption) chooseLast(allowed *Resource) map[*App][]*Container {
 	s := p.s
+	for _, c := range inOrderOfApps(p.taken) {
+		t := p.leafs[c.app.capacity.leaf]
+		if s.calc.compare(s.total, t.obtain, c.Size) > 0 {
+			t.obtain = t.obtain.Minus(c.Size)
+		}
+		t.obtain = greater(s.calc, s.total, t.obtain, Resource{})
+	}
 	chosen := make(map[*App][]*Container)
-	slots := hashSlots(0, len(leafs))
-	slices.SortStableFunc(leafs, func(a, b *idealQueue) int {
-		return slotOf(stringHash(a.q.path), slots) - slotOf(stringHash(b.q.path), slots)
-	})
-	for _, t := range leafs {
-		obtain := t.toObtain(p)
-		wanted[t] = obtain
-		if s.calc.compare(s.total, obtain, Resource{}) <= 0 {
+	for _, t := range p.leafsInOrder() {
+		if s.calc.compare(s.total, t.obtain, Resource{}) <= 0 {
 			continue
 		}
-		take := taking{s: s, obtain: obtain, allowed: allowed, chosen: chosen, whole: p.whole}
+		take := taking{s: s, obtain: t.obtain, allowed: allowed, chosen: chosen, taken: p.taken, whole: p.whole}
 		var masters []*Container
 		var size Resource
 		apps := slices.Clone(t.q.leaf.order())
@@ -361,14 +391,88 @@ func (p *preemption) choose(leafs []*idealQueue, wanted map[*idealQueue]Resource
 	return chosen
 }
 
+// chooseOnNodes picks containers that keep a reservation from its node, where together
+// they make the room; nodes go first where that takes least for what is reserved
+// (ReservedContainerCandidatesSelector.selectCandidates).
+func (p *preemption) chooseOnNodes(allowed *Resource) map[*App][]*Container {
+	type offer struct {
+		n    *Node
+		cost float32
+	}
+	var nodes []offer
+	list := slices.Clone(p.s.nodes)
+	SortNodes(list, p.s.slots, func(n *Node) *Node { return n })
+	gives := make(map[*capacityLeaf]*Resource)
+	for l, t := range p.leafs {
+		if p.s.calc.compare(p.s.total, t.obtain, Resource{}) > 0 {
+			gives[l] = &t.obtain
+		}
+	}
+	for _, n := range list {
+		if n.reserved == nil {
+			continue
+		}
+		if _, cost, ok := p.roomOn(n, gives, allowed, false); ok {
+			nodes = append(nodes, offer{n, cost})
+		}
+	}
+	slices.SortStableFunc(nodes, func(a, b offer) int { return cmp.Compare(a.cost, b.cost) })
+	chosen := make(map[*App][]*Container)
+	for _, o := range nodes {
+		victims, _, _ := p.roomOn(o.n, gives, allowed, true)
+		for _, c := range victims {
+			chosen[c.app] = append(chosen[c.app], c)
+			p.taken[c.app] = append(p.taken[c.app], c)
+		}
+	}
+	return chosen
+}
+
+// roomOn picks the newest containers on a node whose queues are to give as much, until
+// what is reserved fits, and says what they are of it. If that is not to be had it takes
+// none; what they were to take of the round is spent all the same, as in 3.3.6.
+func (p *preemption) roomOn(n *Node, gives map[*capacityLeaf]*Resource, allowed *Resource, take bool) (victims []*Container, cost float32, ok bool) {
+	calc, size, room := p.s.calc, n.reserved.Size, n.free
+	if calc.fits(size, room) {
+		return nil, 0, false
+	}
+	list := slices.Clone(n.launched)
+	slices.SortFunc(list, func(a, b *Container) int {
+		return cmp.Or(cmp.Compare(b.app.ID, a.app.ID), cmp.Compare(b.app.Attempt, a.app.Attempt), cmp.Compare(b.Number, a.Number))
+	})
+	var sum Resource
+	for _, c := range list {
+		left := gives[c.app.capacity.leaf]
+		if c.AM() || left == nil || !calc.fits(c.Size, *left) || !calc.fits(c.Size, *allowed) {
+			continue
+		}
+		if take {
+			*left, *allowed = left.Minus(c.Size), allowed.Minus(c.Size)
+		}
+		if !slices.Contains(p.taken[c.app], c) {
+			victims, sum = append(victims, c), sum.Plus(c.Size)
+		}
+		if room = room.Plus(c.Size); calc.fits(size, room) {
+			return victims, calc.ratio(sum, size), true
+		}
+	}
+	if take {
+		for _, c := range victims {
+			left := gives[c.app.capacity.leaf]
+			*left = left.Plus(c.Size)
+		}
+	}
+	return nil, 0, false
+}
+
 // toObtain is what a round takes from a leaf that is well above its guarantee
 // (calculateResToObtainByPartitionForLeafQueues).
-func (t *idealQueue) toObtain(p *preemption) Resource {
+func (t *idealQueue) toObtain(p *preemption, x selector) Resource {
 	c, total := p.s.calc, p.s.total
 	if !t.q.preemptable || c.compare(total, t.q.used, times(t.q.guaranteed, 1+p.ignored)) <= 0 {
 		return Resource{}
 	}
-	if c.compare(total, t.excess, Resource{}) <= 0 {
+	if x.reserved || c.compare(total, t.excess, Resource{}) <= 0 {
 		return t.excess
 	}
 	return c.timesUp(t.excess, p.termination, Resource{MemoryMiB: 1, VCores: 1})
@@ -379,8 +483,9 @@ type taking struct {
 	s       *capacity
 	obtain  Resource
 	allowed *Resource
-	chosen  map[*App][]*Container
-	whole   bool // only while all that counts is wanted (conservative-drf)
+	chosen  map[*App][]*Container // by this selector
+	taken   map[*App][]*Container // by all of the round
+	whole   bool                  // only while all that counts is wanted (conservative-drf)
 	done    bool
 }
 
@@ -392,12 +497,18 @@ func (t *taking) from(a *App, p *preemption) (masters []*Container) {
 		if t.done {
 			return masters
 		}
+		if slices.Contains(t.taken[a], c) {
+			continue
+		}
 		t.one(c)
 		p.drops = append(p.drops, c)
 	}
 	for _, c := range a.newestFirst() {
 		if t.done {
 			break
+		}
+		if slices.Contains(t.taken[a], c) {
+			continue
 		}
 		if c.AM() {
 			masters = append(masters, c)
@@ -432,7 +543,7 @@ func (t *taking) one(c *Container) bool {
 	if t.obtain.VCores == 0 {
 		t.obtain.VCores = -1
 	}
-	if !calc.anyAboveZero(t.obtain) || !calc.fits(c.Size, *t.allowed) {
+	if slices.Contains(t.taken[c.app], c) || !calc.anyAboveZero(t.obtain) || !calc.fits(c.Size, *t.allowed) {
 		return false
 	}
 	after := t.obtain.Minus(c.Size)
@@ -443,5 +554,6 @@ func (t *taking) one(c *Container) bool {
 	*t.allowed = t.allowed.Minus(c.Size)
 	t.done = calc.compare(total, t.obtain, zero) <= 0
 	t.chosen[c.app] = append(t.chosen[c.app], c)
+	t.taken[c.app] = append(t.taken[c.app], c)
 	return true
 }

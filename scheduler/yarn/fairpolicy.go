@@ -198,9 +198,7 @@ func (x standing) compare(y standing) int {
 func belowMemory(_, use, share Resource) bool { return use.MemoryMiB < share.MemoryMiB }
 
 func belowDominant(cluster, use, share Resource) bool {
-	a, _ := shares(cluster, use)
-	b, _ := shares(cluster, share)
-	return max(a, 0) < max(b, 0)
+	return dominantShare(cluster, use) < dominantShare(cluster, share)
 }
 
 // component picks memory or cores of a resource.
