@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -153,11 +154,13 @@ func newFair(r *reader, file *model.Allocations, l Listener) (Scheduler, error) 
 	return s, nil
 }
 
+// usualPolicy is the policy of queues that state none. Hadoop refuses fifo even if all do.
+const usualPolicy = "defaultQueueSchedulingPolicy"
+
 // readQueues makes root and the queues of the file.
 func (s *fair) readQueues(r *reader) {
-	const usual = "defaultQueueSchedulingPolicy" // Hadoop refuses fifo even if no queue has it
-	if p := s.file.Settings[usual]; p != "" && (sharingOf(p) == nil || sharingOf(p) == sharings["fifo"]) {
-		r.refuse(&fairQueue{path: "root"}, usual, fmt.Sprintf("got %q: want fair or drf", p))
+	if p := s.file.Settings[usualPolicy]; p != "" && (sharingOf(p) == nil || sharingOf(p) == sharings["fifo"]) {
+		r.refuse(&fairQueue{path: "root"}, usualPolicy, fmt.Sprintf("got %q: want fair or drf", p))
 	}
 	s.root = s.newQueue(r, nil, "root", nil)
 	var add func(parent *fairQueue, list []model.AllocationQueue)
@@ -226,10 +229,7 @@ func (s *fair) newQueue(r *reader, parent *fairQueue, path string, own map[strin
 	defaults["maxAMShare"] = s.file.Settings["queueMaxAMShareDefault"]
 	defaults["maxRunningApps"] = s.file.Settings["queueMaxAppsDefault"]
 	defaults["maxResources"] = s.file.Settings["queueMaxResourcesDefault"]
-	defaults["schedulingPolicy"] = s.file.Settings["defaultQueueSchedulingPolicy"]
-	if defaults["schedulingPolicy"] == "" {
-		defaults["schedulingPolicy"] = "fair"
-	}
+	defaults["schedulingPolicy"] = cmp.Or(s.file.Settings[usualPolicy], "fair")
 	s.queues[path] = q
 	s.configure(r, q, defaults)
 	s.configure(r, q, own)
@@ -237,11 +237,17 @@ func (s *fair) newQueue(r *reader, parent *fairQueue, path string, own map[strin
 		switch {
 		case parent.policy == sharings["fifo"]:
 			r.refuse(parent, "schedulingPolicy", "got fifo: want fair or drf at a queue with queues in it")
-		case s.release.Fair28 && parent.policy == sharings["fair"] && q.policy == sharings["drf"]:
+		case s.forbids(parent, q.policy):
 			r.refuse(q, "schedulingPolicy", "got drf below a queue of the policy fair: want fair or fifo")
 		}
 	}
 	return q
+}
+
+// forbids reports whether a queue may not have queues of a policy below it
+// (FairSharePolicy.isChildPolicyAllowed).
+func (s *fair) forbids(parent *fairQueue, child *sharing) bool {
+	return s.release.Fair28 && parent.policy == sharings["fair"] && child == sharings["drf"]
 }
 
 // refuse keeps what is wrong with an element of a queue.
@@ -322,7 +328,7 @@ func (s *fair) make(path string) *fairQueue {
 		}
 		s.leafs = remove(s.leafs, parent)
 	}
-	if len(parent.apps)+len(parent.limit.waiting) > 0 {
+	if len(parent.apps)+len(parent.limit.waiting) > 0 || s.forbids(parent, sharingOf(cmp.Or(s.file.Settings[usualPolicy], "fair"))) {
 		return nil
 	}
 	q := s.newQueue(&reader{}, parent, path, nil)

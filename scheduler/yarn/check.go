@@ -113,12 +113,17 @@ func fits(s Scheduler, release *model.YARNRelease, j *workload.Job, path string,
 	memoryKey := maximumKey(s, path, "mb", func(r Resource) int64 { return r.MemoryMiB })
 	vcoresKey := maximumKey(s, path, "vcores", func(r Resource) int64 { return r.VCores })
 	check := func(memory, vcores string, size Resource) error {
-		if err := within(memory, memoryKey, "cluster.memory", size.MemoryMiB, most.MemoryMiB, largest.MemoryMiB); err != nil || !s.CountsVCores() {
-			return err
+		if err := within(memory, memoryKey, "cluster.memory", size.MemoryMiB, most.MemoryMiB, largest.MemoryMiB); err != nil || !s.CountsVCores() && !release.QueueAmounts {
+			return err // from 3.0 on a request is looked at before what does not count is dropped
 		}
 		return within(vcores, vcoresKey, "cluster.vcores", size.VCores, most.VCores, largest.VCores)
 	}
 	err := check("yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores", master)
+	for _, g := range j.Containers {
+		if err == nil {
+			err = check("memory of a container", "vcores of a container", Resource{MemoryMiB: g.MemoryMiB, VCores: g.VCores})
+		}
+	}
 	for kind, tasks := range []int{j.Maps.Count, j.Reduces.Count} {
 		if kind := workload.Kind(kind); err == nil && tasks > 0 && j.Containers == nil {
 			var size Resource

@@ -340,6 +340,17 @@ func TestQueuesOnDemand(t *testing.T) {
 	}
 }
 
+// A queue that is made has the default policy, which the one above it may forbid
+// (QueueManager.createNewQueues, 3.3.6).
+func TestQueueOnDemandOfAForbiddenPolicy(t *testing.T) {
+	file := &model.Allocations{Queues: []model.AllocationQueue{queue("root", "schedulingPolicy", "fair")}}
+	file.Settings = map[string]string{"defaultQueueSchedulingPolicy": "drf"}
+	d := fairDesk(t, 1, mib(8192, 8), Properties{}, file)
+	if err := d.s.AppAdded(&App{Queue: "new", User: "u"}); err == nil {
+		t.Error("a queue of the policy drf is made below one of the policy fair")
+	}
+}
+
 // Of applications that began together and wait in two queues, the one of the queue that
 // Hadoop has made first runs first, whatever the order of the file.
 func TestQueuesAreMadeInTheOrderOfHashes(t *testing.T) {
