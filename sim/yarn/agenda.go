@@ -42,7 +42,8 @@ type turn struct {
 	origin engine.Time // instant of the first call of the series: at, of most calls
 	ahead  engine.Time // how long before it that one was set
 	rank   uint64      // of the first call among those of its instant, as they ran or, before, as they were set
-	set    uint64      // calls set before this one
+	set    uint64      // calls set before this one or, of a series, before its second
+	last   uint64      // calls set before this one
 }
 
 // before reports whether a call runs before another one of the same instant. Where one
@@ -55,8 +56,10 @@ func (t turn) before(u turn, period engine.Time) bool {
 		return t.ahead >= period
 	case t.rank != u.rank:
 		return t.rank < u.rank
+	case t.set != u.set:
+		return t.set < u.set
 	}
-	return t.set < u.set
+	return t.last < u.last
 }
 
 func newAgenda(e *engine.Engine, period engine.Time, after func()) *agenda {
@@ -80,9 +83,12 @@ func (g *agenda) at(when engine.Time, do func()) call {
 // turn returns the turn of a call that is set now.
 func (g *agenda) turn(when engine.Time) turn {
 	g.set++
-	t := turn{at: when, origin: when, ahead: when - g.e.Now(), rank: g.set, set: g.set}
+	t := turn{at: when, origin: when, ahead: when - g.e.Now(), rank: g.set, set: g.set, last: g.set}
 	if g.running && t.ahead == g.period {
 		t.origin, t.ahead, t.rank = g.current.origin, g.current.ahead, g.current.rank
+		if g.current.origin != g.current.at {
+			t.set = g.current.set
+		}
 	}
 	return t
 }
@@ -214,12 +220,8 @@ type series struct {
 func (s *series) beat() {
 	s.call.Stop()
 	s.resting = false
-	t := s.g.turn(s.g.e.Now() + s.interval)
-	if t.origin == s.next.origin && t.rank == s.next.rank {
-		t.set = s.next.set // its place among series of one origin does not depend on what was left out
-	}
-	s.next = t
-	s.call = s.g.in(t, s.do)
+	s.next = s.g.turn(s.g.e.Now() + s.interval)
+	s.call = s.g.in(s.next, s.do)
 }
 
 // rest leaves heartbeats out from now on.

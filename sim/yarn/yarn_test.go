@@ -329,6 +329,22 @@ func TestAgenda(t *testing.T) {
 	}
 }
 
+// An update and a heartbeat a period apart keep their order when they fall together: the
+// update that was set before the first heartbeat, at the registration at 0.1 s, sees at
+// 2.1 s the application of 1.5 s, and the heartbeat after it starts it.
+func TestUpdateInTheInstantOfAHeartbeat(t *testing.T) {
+	c := cluster(1, submission(1500*ms, func(int) Application { return &script{beat: func(s *script, n int) { s.silent = true }} }))
+	c.Nodes[0].First = 100 * ms
+	c.Work[0].Queue = "root.q"
+	c.Scheduler = func(l policy.Listener) (policy.Scheduler, error) {
+		return policy.New(&model.YARN{
+			Policy: "fair", Properties: policy.Properties{"yarn.scheduler.fair.update-interval-ms": "1000"}, Allocations: &model.Allocations{},
+		}, recorded.YARN, l)
+	}
+	rm := run(t, c, 4000*ms)
+	want(t, "ApplicationMaster given", rm.Applications()[0].AMAllocated, 2100*ms)
+}
+
 // A given container goes to the waiting task whose data is nearest: on the node, else in
 // its rack, else the first.
 func TestContainersGoToNearData(t *testing.T) {
