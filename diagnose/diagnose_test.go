@@ -103,7 +103,7 @@ func TestEveryTable(t *testing.T) {
 				}
 			}
 			var text strings.Builder
-			if err := d.Text(&text); err != nil {
+			if err := d.Text(&text, true); err != nil {
 				t.Fatal(err)
 			}
 			for l := range strings.SplitSeq(text.String(), "\n") {

@@ -119,7 +119,7 @@ func TestTogetherUntested(t *testing.T) {
 	for pairs, want := range map[int]bool{0: false, 3: true} {
 		d.Together = &Receipt{Pairs: pairs, Gain: 12, Low: 0.11, High: 0.13}
 		var b bytes.Buffer
-		if err := d.Text(&b); err != nil {
+		if err := d.Text(&b, true); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(b.String(), "all confirmed changes together") != want {

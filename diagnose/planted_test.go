@@ -237,7 +237,7 @@ func TestPlantedRules(t *testing.T) {
 		c.testRun(p)
 		d := p.diagnose(t)
 		fmt.Fprintf(&text, "# %s %s %s: %s\n", c.rule, c.node, c.device, c.change)
-		if err := d.Text(&text); err != nil {
+		if err := d.Text(&text, true); err != nil {
 			t.Fatal(err)
 		}
 		i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == c.rule })

@@ -210,7 +210,7 @@ func TestForAllJobs(t *testing.T) {
 	v.base.Jobs = []workload.Job{{ID: "a"}, {ID: "b"}}
 	change := edited("cluster.heartbeat", "heartbeat of 1s", func(q *model.WhatIf) error { q.Cluster.Heartbeat = 1; return nil })
 	a, b := v.test(change, "a", false), v.test(change, "b", false)
-	const want = "all jobs: mean -10.0 %, p95 +17.0 %, 1 faster, 1 slower, worst b by 20 s"
+	const want = "all jobs: mean -10.0 %, p95 +17.0 %, 1 faster, 1 slower, worst b by 20.0 s"
 	if a.Outcome != Confirmed || a.Note != want || b.Outcome != Withdrawn || p.runs != 10 {
 		t.Errorf("%+v and %+v in %d runs: want the first with %q, in 10 runs", a, b, p.runs, want)
 	}

@@ -28,7 +28,7 @@ func (p *randomRun) report(t testing.TB, o Options) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Text(&b); err != nil {
+	if err := d.Text(&b, true); err != nil {
 		t.Fatal(err)
 	}
 	files := written(t, d)

@@ -417,7 +417,7 @@ func EffectOf(before, after []map[string]time.Duration, deadlines map[string]tim
 func (e Effect) String() string {
 	text := fmt.Sprintf("mean %+.1f %%, p95 %+.1f %%, %d faster, %d slower", 100*e.Mean, 100*e.P95, e.Faster, e.Slower)
 	if e.Slower > 0 {
-		text += fmt.Sprintf(", worst %s by %.0f s", e.Worst, e.WorstBy.Seconds())
+		text += fmt.Sprintf(", worst %s by %s", e.Worst, seconds(e.WorstBy))
 	}
 	if e.Deadlines > 0 {
 		text += fmt.Sprintf(", %d of %d deadlines missed in place of %d", e.Late[1], e.Deadlines, e.Late[0])

@@ -14,24 +14,30 @@ import (
 // width of the terminal that the text is written for.
 const width = 80
 
-// shownFindings and shownJobs limit the text; the files are complete.
+// shownChanges limits the text that fits a screen, shownFindings and shownJobs the whole
+// text; the files are complete.
 const (
+	shownChanges  = 4
 	shownFindings = 10
 	shownJobs     = 5
 )
 
-// Text writes the diagnosis for a terminal of 80 columns.
-func (d *Diagnosis) Text(w io.Writer) error {
+// Text writes the diagnosis for a terminal of 80 columns. Unless all is wanted, it has the
+// first changes, each once, and the ledger of one job.
+func (d *Diagnosis) Text(w io.Writer, all bool) error {
 	var b strings.Builder
 	line(&b, 0, d.Conclusion())
-	if len(d.Findings) > 0 {
+	findings, jobs := d.Findings[:min(shownFindings, len(d.Findings))], d.Jobs
+	if !all {
+		findings = d.firstChanges()
+		if at := d.longest(); at >= 0 {
+			jobs = jobs[at : at+1]
+		}
+	}
+	if len(findings) > 0 {
 		fmt.Fprintf(&b, "\n%-4s %-24s %-20s %-12s %s\n", "rule", "cause", "where", "gain", "verdict")
 	}
-	for i, f := range d.Findings {
-		if i == shownFindings {
-			fmt.Fprintf(&b, "and %d more in findings.csv\n", len(d.Findings)-i)
-			break
-		}
+	for _, f := range findings {
 		fmt.Fprintf(&b, "%-4s %-24s %-20s %-12s %s\n", f.Rule, cut(f.Cause, 24), cut(f.where(), 20), f.gain(), f.Receipt.Outcome)
 		evidence := f.Evidence
 		switch {
@@ -52,7 +58,10 @@ func (d *Diagnosis) Text(w io.Writer) error {
 			line(&b, 5, fmt.Sprintf("on the recorded cluster: %.0f to %.0f %% in 8 of 10 cases", 100*r.RealLow, 100*r.RealHigh))
 		}
 	}
-	if len(d.Findings) > 1 {
+	if more := len(d.Findings) - len(findings); more > 0 && all {
+		fmt.Fprintf(&b, "and %d more in findings.csv\n", more)
+	}
+	if len(d.Findings) > 1 && all {
 		line(&b, 0, fmt.Sprintf("Order: confirmed findings by the gain of the mean job times %d for repairs of nodes, %d for limits and values outside their usual range, %.2g for other properties that the scenario sets, %.2g for the rest and %.2g for shared slots, another Hadoop, heartbeats shorter than those of the release and, if the ledger proposes them, more hardware, slots or replicas and other splits of unknown size; then untested ones by the time that they may save; then withdrawn ones.", weightRepair, weightUnusual, weightSet, weightUsual, weightBought))
 	}
 	if t := d.Together; t != nil && t.Pairs > 0 {
@@ -61,9 +70,9 @@ func (d *Diagnosis) Text(w io.Writer) error {
 			line(&b, 0, fmt.Sprintf("This is less than %q alone, which saves %.1f %%: some of the changes act on the same time, and some fit only the run as it was. Make the first change and diagnose the new run.", best.Change.Text, 100*best.Receipt.ranked))
 		}
 	}
-	for i, j := range d.Jobs {
+	for i, j := range jobs {
 		if i == shownJobs {
-			fmt.Fprintf(&b, "\nand %d more jobs in ledger-sums.csv\n", len(d.Jobs)-i)
+			fmt.Fprintf(&b, "\nand %d more jobs in ledger-sums.csv\n", len(jobs)-i)
 			break
 		}
 		j.text(&b)
@@ -85,8 +94,42 @@ func (d *Diagnosis) Text(w io.Writer) error {
 			line(&b, 2, fmt.Sprintf("%s%s: %s", u.What, count, u.Effect))
 		}
 	}
+	var more []string
+	if left := len(d.Findings) - len(findings); left > 0 {
+		more = append(more, workload.Counted(left, "finding", "findings"))
+	}
+	if left := len(d.Jobs) - len(jobs); left > 0 {
+		more = append(more, "the ledger of "+workload.Counted(left, "job", "jobs"))
+	}
+	if len(more) > 0 && !all {
+		fmt.Fprintf(&b, "\nmore with -v: %s\n", strings.Join(more, ", "))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// longest is the place of the job that took longest, -1 if no job was read.
+func (d *Diagnosis) longest() int {
+	at := -1
+	for i := range d.Jobs {
+		if j := &d.Jobs[i]; at < 0 || j.Finish-j.Submit > d.Jobs[at].Finish-d.Jobs[at].Submit {
+			at = i
+		}
+	}
+	return at
+}
+
+// firstChanges are the first findings with changes that no finding before them has.
+func (d *Diagnosis) firstChanges() (list []Finding) {
+	for _, f := range d.Findings {
+		known := slices.ContainsFunc(list, func(g Finding) bool {
+			return g.Rule == f.Rule && g.Receipt.Outcome == f.Receipt.Outcome && (g.Change == nil) == (f.Change == nil) && (f.Change == nil || g.Change.Text == f.Change.Text)
+		})
+		if !known && len(list) < shownChanges {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // mostConfirmed is the confirmed finding that gains most, nil if there is none.

@@ -62,7 +62,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%s first with %+v, want R19 with 30 %%", a.Rule, a.Receipt)
 		}
 		var text strings.Builder
-		d.Text(&text)
+		d.Text(&text, true)
 		if joined := strings.Join(strings.Fields(text.String()), " "); !strings.HasPrefix(joined, c.sentence) {
 			t.Errorf("%s\nwant it to begin with %q", text.String(), c.sentence)
 		}
@@ -93,7 +93,7 @@ func TestUncritical(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text strings.Builder
-		d.Text(&text)
+		d.Text(&text, true)
 		files := written(t, d)
 		stages := strings.Contains(files["stages.csv"], "j,reduce,,40,") && strings.Contains(files["stages.csv"], ",1,1\n")
 		if stages != c.critical || strings.Contains(files["outliers.csv"], ",true,") != c.critical || strings.Contains(text.String(), ", 0 of them critical") == c.critical {

@@ -61,6 +61,7 @@ as ten. --budget 0 sets no limit.`,
 	f.BoolVar(&k.Anonymise, "anonymise", false, "replace the names of users, jobs and machines")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	k.output.flags(c, "`DIR` for the tables of the diagnosis", forceFolder, forJSON, "print no text or warnings")
+	f.BoolVarP(&k.verbose, "verbose", "v", false, "print ten findings, their order, and the ledgers of five jobs")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.diagnose(c, args, k) }
 	return c
 }
@@ -136,7 +137,7 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 			return err
 		}
 	}
-	text := func(w io.Writer, _ bool) error { return d.Text(w) }
+	text := func(w io.Writer, _ bool) error { return d.Text(w, k.verbose) }
 	if err := a.show(&k.output, text, d.WriteJSON, append([]string{"report"}, args...)...); err != nil {
 		return err
 	}
