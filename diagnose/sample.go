@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,15 +22,10 @@ type Sampling struct {
 // mapRed is the package of Hadoop's classes in a stack.
 const mapRed = "org.apache.hadoop.mapred."
 
-// interleaved are the phases whose steps alternate within an attempt. Their order
-// is not recorded, so samples are spread evenly over them.
-var interleaved = [2][]workload.Phase{{workload.PhaseRead, workload.PhaseMap, workload.PhaseCollect}, {workload.PhaseReduce, workload.PhaseWrite}}
-
-// sequence is the order of the phases of an attempt; a group is given by its first
-// phase.
+// sequence is the order of the phases of an attempt, as far as it is recorded.
 var sequence = [2][]workload.Phase{
-	{workload.PhaseStartup, workload.PhaseRead, workload.PhaseSpill, workload.PhaseMerge, workload.PhaseWrite, workload.PhaseCommit},
-	{workload.PhaseStartup, workload.PhaseShuffle, workload.PhaseMerge, workload.PhaseReduce, workload.PhaseCommit},
+	{workload.PhaseStartup, workload.PhaseRead, workload.PhaseMap, workload.PhaseCollect, workload.PhaseSpill, workload.PhaseMerge, workload.PhaseWrite, workload.PhaseCommit},
+	{workload.PhaseStartup, workload.PhaseShuffle, workload.PhaseMerge, workload.PhaseReduce, workload.PhaseWrite, workload.PhaseCommit},
 }
 
 // WriteSamples writes the sampling records that HiTune's agents would have
@@ -54,11 +48,12 @@ func WriteSamples(w io.Writer, in Input, every Sampling) error {
 		if !a.timed() || a.kind > workload.Reduce || every.Tasks <= 0 {
 			continue
 		}
-		if of := spans[b.attemptID(a)]; len(of) > 0 {
-			out.traced(b, a, of, codes[a.job])
-			continue
+		of := spans[b.attemptID(a)]
+		known := len(of) > 0
+		if !known {
+			of = phasesOf(a, codes[a.job].copiers)
 		}
-		out.attempt(b, a, codes[a.job])
+		out.attempt(b, a, of, codes[a.job], known)
 	}
 	if every.System > 0 {
 		out.memory(b, codes, in.Question)
@@ -90,99 +85,29 @@ func escapeSample(s string) string {
 	return b.String()
 }
 
-// part is a stretch of a thread's time whose samples alternate between values in
-// proportion to their weights.
-type part struct {
-	length  time.Duration
-	values  []string
-	weights []float64
-}
-
-// attempt writes the records of the threads of an attempt.
-func (s *sampler) attempt(b *books, a *attempt, c *code) {
-	thread := escapeSample(fmt.Sprintf("%s/%d", b.name(a), a.number))
-	var main []part
-	shuffle := part{}
-	before := time.Duration(0) // until the shuffle
+// phasesOf gives an attempt whose spans are unknown those of its phases. Each copier works,
+// then waits for memory, and has nothing to do for as long as it waits for maps.
+func phasesOf(a *attempt, copiers int) (spans []model.Span) {
+	at := a.start
 	for _, p := range sequence[a.kind] {
-		group := []workload.Phase{p}
-		if slices.Contains(interleaved[a.kind], p) {
-			group = interleaved[a.kind]
+		if a.phases[p] <= 0 { // or unknown
+			continue
 		}
-		var stretch part
-		for _, q := range group {
-			d := max(0, a.phases[q])
-			if !workload.Known(a.phases[q]) || d == 0 {
-				continue
-			}
-			stretch.length += d
-			stretch.values, stretch.weights = append(stretch.values, c.main(a.kind, q)), append(stretch.weights, d.Seconds())
-		}
+		main := model.Span{Phase: p, Begin: at, End: min(a.finish, at+a.phases[p])}
+		at = main.End
 		if p == workload.PhaseShuffle {
-			shuffle = stretch
-		} else if shuffle.length == 0 {
-			before += stretch.length
-		}
-		main = append(main, stretch)
-	}
-	s.thread(b, a, thread+"#0", 0, main, c)
-	if a.kind == workload.Map {
-		// One spill is written by the main thread, in flush. More are not
-		// separated from the phases of the main thread.
-		idle := "WAITING|SpillThread|" + spillIdle
-		s.thread(b, a, thread+"#1", max(0, a.phases[workload.PhaseStartup]), []part{{length: a.finish - a.start - max(0, a.phases[workload.PhaseStartup]), values: []string{idle}, weights: []float64{1}}}, c)
-		return
-	}
-	if shuffle.length == 0 {
-		return
-	}
-	waits, blocked := max(0, a.waitFetch).Seconds(), max(0, a.waitMemory).Seconds()
-	works := max(0, shuffle.length.Seconds()-waits-blocked)
-	for n := range c.copiers {
-		name := fmt.Sprintf("|MapOutputCopier %s.%d|", thread, n)
-		s.thread(b, a, thread+"#"+strconv.Itoa(1+n), before, []part{{
-			length: shuffle.length,
-			values: []string{
-				"RUNNABLE" + name + fetchStack,
-				"WAITING" + name + copierIdle,
-				"WAITING" + name + reserveStack,
-			},
-			weights: []float64{works, waits, blocked},
-		}}, c)
-	}
-}
-
-// thread writes the records of one thread, whose parts begin some time after the
-// attempt.
-func (s *sampler) thread(b *books, a *attempt, target string, after time.Duration, parts []part, c *code) {
-	begin := a.start + after
-	first := (begin + s.every.Tasks - 1) / s.every.Tasks * s.every.Tasks
-	at := first
-	s.values = s.values[:0]
-	for _, p := range parts {
-		end := begin + p.length
-		if end > a.finish {
-			end = a.finish
-		}
-		given := make([]float64, len(p.values)) // samples of each value
-		total := 0.0
-		for _, w := range p.weights {
-			total += w
-		}
-		for n := 1.0; at < end && total > 0; n++ {
-			best := 0 // furthest below its part of n samples
-			for i, w := range p.weights {
-				if n*w/total-given[i] > n*p.weights[best]/total-given[best] {
-					best = i
-				}
+			main.Wait = model.WaitFetch
+			blocked := main.End - max(0, a.waitFetch)
+			works := max(main.Begin, blocked-max(0, a.waitMemory))
+			for n := range copiers {
+				spans = append(spans,
+					model.Span{Thread: model.CopierThread, Copier: n, Phase: p, Begin: main.Begin, End: works},
+					model.Span{Thread: model.CopierThread, Copier: n, Phase: p, Wait: model.WaitMemory, Begin: works, End: max(works, blocked)})
 			}
-			given[best]++
-			s.values = append(s.values, p.values[best])
-			at += s.every.Tasks
 		}
-		begin = end
+		spans = append(spans, main)
 	}
-	s.stacks(first, escapeSample(b.node(a)), target, c)
+	return spans
 }
 
 // stacks writes the values of a thread, one a sample. Of operators the first and the last

@@ -199,6 +199,9 @@ func (t *threadSamples) value(s *model.Span) string {
 	switch {
 	case s == nil:
 		return ""
+	case s.Wait == model.WaitSpill && s.End <= t.mapped: // the buffer is full
+		_, collect, _ := strings.Cut(t.code.main(t.kind, workload.PhaseCollect), "|main|")
+		return "WAITING|main|sun.misc.Unsafe.park;" + mapRed + "MapTask$MapOutputBuffer$Buffer.write;" + collect
 	case s.Wait == model.WaitSpill:
 		return "WAITING|main|" + spillWait
 	}
@@ -252,11 +255,13 @@ type threadSamples struct {
 	spans      []model.Span
 	begin, end time.Duration
 	code       *code
-	part, due  float64 // of its computing that is the codec, and of the next sample
+	mapped     time.Duration // end of the last read, map or collect
+	part, due  float64       // of its computing that is the codec, and of the next sample
 }
 
-// traced writes the records of an attempt from its spans.
-func (s *sampler) traced(b *books, a *attempt, spans []model.Span, c *code) {
+// attempt writes the records of an attempt from its spans. Those of its phases alone say
+// nothing of the threads that merge.
+func (s *sampler) attempt(b *books, a *attempt, spans []model.Span, c *code, traced bool) {
 	slices.SortFunc(spans, func(x, y model.Span) int {
 		return cmp.Or(cmp.Compare(x.Thread, y.Thread), cmp.Compare(x.Copier, y.Copier), cmp.Compare(x.Begin, y.Begin), cmp.Compare(x.End, y.End))
 	})
@@ -275,6 +280,12 @@ func (s *sampler) traced(b *books, a *attempt, spans []model.Span, c *code) {
 			return !copies(s) && (s.Phase == workload.PhaseSpill || s.Phase == workload.PhaseMerge || s.Phase == workload.PhaseShuffle)
 		})
 	}
+	mapped := time.Duration(0)
+	for i := range spans {
+		if s := &spans[i]; s.Thread == model.MainThread && (s.Phase == workload.PhaseRead || s.Phase == workload.PhaseMap || s.Phase == workload.PhaseCollect) {
+			mapped = max(mapped, s.End)
+		}
+	}
 	sample := func(thread model.Thread, copier int) {
 		is := func(x model.Span) bool { return x.Thread == thread && x.Copier == copier }
 		from, to := max(0, slices.IndexFunc(spans, is)), 0
@@ -286,7 +297,7 @@ func (s *sampler) traced(b *books, a *attempt, spans []model.Span, c *code) {
 			part = in
 		}
 		s.sweep(&threadSamples{
-			a.kind, thread, node, fmt.Sprintf("%s#%d", name, count), fmt.Sprintf("MapOutputCopier %s.%d", name, copier), spans[from:to], begin, end, c, part, 0,
+			a.kind, thread, node, fmt.Sprintf("%s#%d", name, count), fmt.Sprintf("MapOutputCopier %s.%d", name, copier), spans[from:to], begin, end, c, mapped, part, 0,
 		})
 		count++
 	}
@@ -298,9 +309,14 @@ func (s *sampler) traced(b *books, a *attempt, spans []model.Span, c *code) {
 	}
 	if i := slices.IndexFunc(spans, func(x model.Span) bool { return x.Wait == model.WaitFetch }); i >= 0 {
 		begin, end = spans[i].Begin, spans[i].End
+	} else if !traced {
+		return
 	}
 	for n := range c.copiers {
 		sample(model.CopierThread, n)
+	}
+	if !traced {
+		return
 	}
 	sample(model.MemoryMergeThread, 0)
 	sample(model.DiskMergeThread, 0)

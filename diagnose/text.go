@@ -305,14 +305,14 @@ func (d *Diagnosis) withoutText(b *strings.Builder, j *JobDiagnosis) {
 // sampled most often, and in which state.
 func (d *Dataflow) text(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%d of %d stages of the sampled tasks found\n", len(d.Stages), d.complete)
-	fmt.Fprintf(b, "\n%-8s %-29s %-5s %6s  %s\n", "vertex", "thread", "", "share", "in most samples")
+	fmt.Fprintf(b, "\n%-18s %-19s %-5s %6s  %s\n", "vertex", "thread", "", "share", "in most samples")
 	for i := range d.shares {
 		s, first := &d.shares[i], true
 		for _, before := range d.shares[:i] {
 			first = first && (before.vertex != s.vertex || before.class != s.class || before.kind != s.kind)
 		}
 		if first {
-			fmt.Fprintf(b, "%-8s %-29s %-5s %4.0f %%  %s\n", cut(workload.Printable(s.vertex), 8), cut(workload.Printable(s.class), 29), s.kind, 100*s.share, cutFront(workload.Printable(s.name), 27))
+			fmt.Fprintf(b, "%-18s %-19s %-5s %4.0f %%  %s\n", cut(workload.Printable(s.vertex), 18), cutFront(workload.Printable(s.class), 19), s.kind, 100*s.share, cutFront(workload.Printable(s.name), 27))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -104,7 +105,7 @@ func (h *History) job(id string) *HistoryJob {
 }
 
 // KnowsReduces reports whether reduces of jobs with the name of a job have ended. Those of
-// others are as long as the maps would make them.
+// others take from a tenth of the time of the maps to 1.6 times as long.
 func (c *Continuation) KnowsReduces(h *HistoryJob) bool {
 	return max(0, h.Reduces) == 0 || len(c.ended[h.Name][Reduce]) > 0
 }
@@ -115,6 +116,7 @@ func (c *Continuation) Continue(j Job, h *HistoryJob, now time.Duration, r *rand
 	if ended == nil || len(ended[Map]) == 0 && max(0, h.Maps) > 0 {
 		return j, errors.New("no map of it has ended")
 	}
+	late := 0.3 * r.ExpFloat64() // of tasks that have run longer than all that ended
 	j.Ends = AttemptEnd{}
 	m, tasks, winners := j.Maps, []*HistoryTask(nil), []*HistoryAttempt(nil)
 	m.Ends, m.Shares = nil, nil
@@ -129,7 +131,7 @@ func (c *Continuation) Continue(j Job, h *HistoryJob, now time.Duration, r *rand
 		if k < len(tasks) {
 			ran = tasks[k].ran(0, now)
 		}
-		took := longerThan(ran, ended[Map], r)[2]
+		took := longerThan(ran, ended[Map], late, r)[2]
 		if k < len(m.Time.Each) {
 			m.Time.Each[k] = took
 			continue
@@ -147,7 +149,7 @@ func (c *Continuation) Continue(j Job, h *HistoryJob, now time.Duration, r *rand
 	if max(j.Reduces.Count, h.Reduces) <= 0 {
 		return j, nil
 	}
-	j.Reduces = c.reduces(&j, h, ended[Reduce], now, r)
+	j.Reduces = c.reduces(&j, h, ended[Reduce], now, late, r)
 	return j, nil
 }
 
@@ -161,9 +163,9 @@ func (t *HistoryTask) ran(since, now time.Duration) (ran time.Duration) {
 	return ran
 }
 
-// longerThan draws a time among those longer than a task has run. If none is, the task runs
-// three tenths longer on average.
-func longerThan(ran time.Duration, times []taskTime, r *rand.Rand) taskTime {
+// longerThan draws a time among those longer than a task has run. If none is, the task is
+// late and takes a part longer.
+func longerThan(ran time.Duration, times []taskTime, late float64, r *rand.Rand) taskTime {
 	var longer []taskTime
 	for _, t := range times {
 		if t.whole() > ran || ran == 0 {
@@ -172,19 +174,20 @@ func longerThan(ran time.Duration, times []taskTime, r *rand.Rand) taskTime {
 	}
 	if len(longer) == 0 {
 		t := times[r.IntN(len(times))]
-		t[2] += ran - t.whole() + Seconds(0.3*ran.Seconds()*r.ExpFloat64())
+		t[2] += ran - t.whole() + Seconds(late*ran.Seconds())
 		return t
 	}
 	return longer[r.IntN(len(longer))]
 }
 
 // reduces continues the reduces of a job.
-func (c *Continuation) reduces(j *Job, h *HistoryJob, ended []taskTime, now time.Duration, r *rand.Rand) ReduceTasks {
+func (c *Continuation) reduces(j *Job, h *HistoryJob, ended []taskTime, now time.Duration, late float64, r *rand.Rand) ReduceTasks {
 	d := j.Reduces
 	tasks, winners := h.tasksOf(Reduce)
 	n := max(d.Count, h.Reduces)
 	if len(ended) == 0 {
-		ratio, all := 1.0, time.Duration(0)
+		const least, most = 0.1, 1.6 // of programs that compute in maps, and that sort
+		ratio, all := least*math.Pow(most/least, r.Float64()), time.Duration(0)
 		if len(c.ratio) > 0 {
 			ratio = c.ratio[r.IntN(len(c.ratio))]
 		}
@@ -202,7 +205,7 @@ func (c *Continuation) reduces(j *Job, h *HistoryJob, ended []taskTime, now time
 		if k < len(tasks) && !mapsRun {
 			ran = tasks[k].ran(since, now)
 		}
-		own := longerThan(ran, ended, r)
+		own := longerThan(ran, ended, late, r)
 		if k < len(winners) && winners[k] != nil && k < len(d.Time.Each) {
 			own = taskTime{d.Shuffle.Each[k], d.Sort.Each[k], d.Time.Each[k]}
 		}

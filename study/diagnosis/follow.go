@@ -42,7 +42,7 @@ const continuations = 21
 
 // widened are the factors by which the time that is left is shorter and longer at most than
 // the predictions in 9 of 10 cases, without and with times of reduces (docs/validation.md).
-var widened = [2][2]float64{{8, 2.5}, {2.5, 3}}
+var widened = [2][2]float64{{3, 2.5}, {2.5, 3}}
 
 // slack is what the end of a job takes at most besides: a clean-up task and heartbeats.
 const slack = 10 * time.Second
