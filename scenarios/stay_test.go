@@ -30,11 +30,22 @@ var (
 		"-1", "0", "0.1", "0.5", "1", "2", "3", "100", "101", "1000", "1001", "20000000", "20000001", "4e8", "1e12", "nan", "true",
 		`""`, `"0s"`, `"1ms"`, `"100h"`, `"1b"`, `"1g"`, `"a"`, `"fifo"`, `"phase"`, "[]", "[1, 2]", "{}",
 	}
+
+	// slips are what a hand does wrong with a line.
+	slips = []func(line string) string{
+		func(line string) string { return line + "\n" + line },
+		func(line string) string { return strings.Replace(line, " =", ":", 1) },
+		func(line string) string { return strings.Replace(line, " =", "", 1) },
+		func(line string) string { return strings.ReplaceAll(line, `"`, "") },
+		func(line string) string { return line[:max(0, len(line)-1)] },
+		func(line string) string { return strings.Replace(line, "_", "", 1) },
+		func(line string) string { return "# " + line },
+	}
 )
 
-// What is made of scenarios, studies, cases and queues of YARN stays: questions, warnings and refusals, of each file as it is
-// and with each of its values replaced by some others. A line of the golden file is a value;
-// -v shows what was made.
+// What is made of scenarios, studies, cases and queues of YARN stays: questions, warnings and
+// refusals, of each file as it is, with each of its values replaced by some others, and with
+// a slip in each line. A line of the golden file is a value or a slip; -v shows what was made.
 func TestReadingsStay(t *testing.T) {
 	golden, err := filepath.Abs("testdata/stay.txt")
 	if err != nil {
@@ -88,6 +99,11 @@ func TestReadingsStay(t *testing.T) {
 					read(text[:from+at[0]] + otherValues[k] + text[from+at[1]:])
 				}
 				fmt.Fprintf(&got, "%s:%d:%d %.6x\n", base, line, i+1, digest.Sum(nil))
+			}
+			if slip := slips[line%len(slips)](this); slip != this {
+				digest.Reset()
+				read(text[:from] + slip + text[from+len(this):])
+				fmt.Fprintf(&got, "%s:%d %.6x\n", base, line, digest.Sum(nil))
 			}
 			from, rest = from+len(this)+1, after
 		}
