@@ -20,6 +20,12 @@ func ProgramOf(r *workload.Profile) (model.Program, error) {
 		CombineSizeSel: 1, CombineRecsSel: 1,
 	}}
 	assume := func(format string, args ...any) { p.Assumed = append(p.Assumed, fmt.Sprintf(format, args...)) }
+	const plain = 0.95 // of the bytes of the records; splits end within a record
+	if stored := d.InputCompressRatio; stored > 0 && stored < plain {
+		p.Data.InputPairWidth *= stored
+		p.Data.MapSizeSel /= stored
+		assume("data.input_pair_width: that of compressed input; cpu.map_record contains its decompression")
+	}
 	if math.IsNaN(p.Data.RecsPerGroup) {
 		p.Data.RecsPerGroup = 1
 		assume("data.records_per_group: not recorded")
@@ -29,6 +35,9 @@ func ProgramOf(r *workload.Profile) (model.Program, error) {
 		p.Data.ReduceSizeSel, p.Data.ReduceRecsSel = 1, 1
 		assume("data.reduce_size_sel: its jobs have no reduces")
 		assume("data.reduce_records_sel: its jobs have no reduces")
+	case math.IsNaN(p.Data.ReduceSizeSel) && d.ReduceRecsSel == 0:
+		p.Data.ReduceSizeSel = 0
+		assume("data.reduce_size_sel: its reduces emit nothing")
 	case math.IsNaN(p.Data.ReduceSizeSel):
 		p.Data.ReduceSizeSel = d.ReduceRecsSel * d.ReduceOutPairWidth / d.MapOutPairWidth
 		assume("data.reduce_size_sel: records into reduces are as wide as those that maps emit")
