@@ -53,7 +53,7 @@ func (a *AppMaster) ask(t *attempt, again bool) {
 	a.recalculate = true
 	t.asked = a.master.Now()
 	if !a.fits(t.task.kind) {
-		a.killJob()
+		a.later(event{large: true})
 		return
 	}
 	switch {

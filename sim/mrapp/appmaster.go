@@ -58,6 +58,7 @@ type event struct {
 	exit     yarn.Exit
 	lost     []yarn.NodeReport
 	local    bool // the launcher of an uber job looks for work
+	large    bool // what a task needs is larger than any container
 }
 
 // New makes the program of the nth attempt, from 1, of a job's ApplicationMaster.
@@ -163,6 +164,8 @@ func (a *AppMaster) settle() {
 			a.containerEnded(e.ended, e.exit)
 		case e.local:
 			a.local.next(a)
+		case e.large:
+			a.killJob()
 		default:
 			a.loseMaps(e.lost)
 		}

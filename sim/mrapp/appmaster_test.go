@@ -241,9 +241,11 @@ func TestKillsBeforeAContainer(t *testing.T) {
 	want(t, "reduces with containers", l.am.runningReduces.len, "1")
 }
 
-// A task larger than any container kills the job.
+// A task larger than any container kills the job, of several also those that had not
+// started when the first was found too large (RMContainerAllocator's thread handles requests
+// after the dispatcher has started all tasks, 3.3.6).
 func TestTooLargeTaskKillsTheJob(t *testing.T) {
-	l := newLab(t, 0, anywhere(1)...)
+	l := newLab(t, 0, anywhere(3)...)
 	l.largest = model.Resource{MemoryMiB: 512, VCores: 4}
 	l.run(time.Minute)
 	want(t, "job", *l.record, "{0s 0s 500ms 1.5s false 0 KILLED}")
