@@ -298,6 +298,21 @@ func TestFairPreemption(t *testing.T) {
 	want(t, "b's ApplicationMaster", len(b.granted), 1)
 }
 
+// For a request at one node only an ApplicationMaster could go there; the other node has room
+// without a victim, so that none is chosen (FSPreemptionThread.getBestPreemptableContainers,
+// 3.3.6: containers of fewer ApplicationMasters go first, and none are fewer).
+func TestNoMasterGoesWhereThereIsRoomElsewhere(t *testing.T) {
+	d := fairDesk(t, 2, mib(4096, 4), Properties{}, queues(queue("a", "maxAMShare", "-1")))
+	x, y := d.submit("x", "root.a", "u", mib(4096, 1)), d.submit("y", "root.a", "u", mib(1024, 1))
+	d.pass()
+	d.beat(d.nodes[0])
+	d.beat(d.nodes[1])
+	want(t, "ApplicationMasters", len(d.pull(x))+len(d.pull(y)), 2)
+	x.fair.share, y.fair.share = Resource{}, mib(8192, 8)
+	s := d.s.(*fair)
+	want(t, "victims", len(s.best(Ask{Place: d.place("c000"), Size: mib(1024, 1), Count: 1}, d.nodes[:1])), 0)
+}
+
 // Headroom is what the queue's fair share leaves.
 func TestFairHeadroom(t *testing.T) {
 	d := fairDesk(t, 2, mib(8192, 8), Properties{}, queues(queue("a"), queue("b")))

@@ -326,7 +326,7 @@ func (v *visited) visit(s *fair, p Place) bool {
 // ApplicationMasters among them; the first node without one is taken.
 func (s *fair) best(ask Ask, nodes []*Node) []*Container {
 	victims, masters := s.bestOf(ask, nodes)
-	if ask.Strict || ask.Place == Any || victims == nil || masters == 0 {
+	if ask.Strict || ask.Place == Any || masters == 0 || masters == math.MaxInt32 {
 		return victims
 	}
 	var rest []*Node
@@ -335,8 +335,8 @@ func (s *fair) best(ask Ask, nodes []*Node) []*Container {
 			rest = append(rest, n)
 		}
 	}
-	if others, fewer := s.bestOf(ask, rest); others != nil && fewer < masters {
-		return others
+	if others, fewer := s.bestOf(ask, rest); fewer < masters {
+		return others // none, where there is room already
 	}
 	return victims
 }
