@@ -57,6 +57,9 @@ func Without(q model.WhatIf, c Cause) model.WhatIf {
 	case Protocol:
 		q.Cluster.Hadoop, q.Cluster.Heartbeat, q.Cluster.Phases, q.Cluster.FromStart = "ideal", 0, nil, false
 		q.Cluster.Costs = model.Costs{}
+		for i := range q.Jobs {
+			q.Jobs[i].Maps.Localise, q.Jobs[i].Reduces.Localise = workload.Durations{}, workload.Durations{}
+		}
 	case Stragglers:
 		evenNodes(&q)
 		for i := range q.Jobs {
@@ -102,7 +105,7 @@ func evenNodes(q *model.WhatIf) {
 	}
 }
 
-// evenTasks gives all tasks of a job the mean time.
+// evenTasks gives all tasks of a job the mean time and the same data.
 func evenTasks(j *workload.Job) {
 	even := func(d *workload.Durations, n int) {
 		if d.Set() {
@@ -110,7 +113,11 @@ func evenTasks(j *workload.Job) {
 			*d = workload.Durations{All: workload.Seconds(mean)}
 		}
 	}
-	j.Maps.Ends, j.Reduces.Ends = nil, nil
+	j.Maps.Ends, j.Reduces.Ends, j.Maps.Shares, j.Reduces.Shares = nil, nil, nil, nil
+	j.Maps.Splits = slices.Clone(j.Maps.Splits)
+	for i := range j.Maps.Splits {
+		j.Maps.Splits[i].Bytes = j.Maps.InputBytes / int64(j.Maps.Count)
+	}
 	even(&j.Maps.Time, j.Maps.Count)
 	for _, d := range reduceTimes(&j.Reduces) {
 		even(d, j.Reduces.Count)

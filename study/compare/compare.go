@@ -17,6 +17,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/sim"
@@ -165,7 +166,7 @@ func (k *Options) answers(c *study.Opened, run *results.Run, reference string, a
 		}
 		x.At = c.At
 		if x.Err == nil && k.Causes && !c.Study.Scenario.Models.NoCauses && reference == Simulation && q.Tasks() <= MaxAttributedTasks {
-			if x.Gap, err = attribute(worlds, &m.Model, list[0].Prediction.Mean, &x.Prediction); err != nil {
+			if x.Gap, err = attribute(worlds, &m, list[0].Prediction.Mean, &x.Prediction); err != nil {
 				return nil, fmt.Errorf("%s: %w", q.Name, err)
 			}
 		}
@@ -202,71 +203,142 @@ func worldsOf(c *study.Opened, run *results.Run) ([]replicatedWorld, error) {
 	return all, nil
 }
 
+// answer simulates the question without the causes of a set, once.
+func (w *replicatedWorld) answer(off uint, q *model.WhatIf) (simulatedAnswer, error) {
+	if a, known := w.answers[off]; known {
+		return a, nil
+	}
+	p, stats, err := study.Simulate(q)
+	if err != nil {
+		return simulatedAnswer{}, err
+	}
+	w.answers[off] = simulatedAnswer{p.Mean, stats.MeanPhases()}
+	return w.answers[off], nil
+}
+
 // attribute splits the gap between a model's answer and the simulation's mean. It
-// switches off in each replication one cause after another that the model leaves
-// out. Of the rest, it gives each phase by how much its mean differs, over the waves
-// of its tasks, if that explains some of it. What is left is the model's own error.
-func attribute(worlds []replicatedWorld, by *analytic.Model, simulated time.Duration, predicted *model.Prediction) ([]results.GapPart, error) {
-	var parts []results.GapPart
-	var last simulatedAnswer // of the first replication
+// switches off one cause after another in each replication. The part of a cause is by
+// how much the simulated time falls more than the model's. A cause that the model's
+// records hold stays on. Of the rest, tailsOf and phaseGaps explain what they can. What
+// is left is the model's own error.
+func attribute(worlds []replicatedWorld, by *analytic.Predictor, simulated time.Duration, predicted *model.Prediction) ([]results.GapPart, error) {
+	var parts [analytic.NumCauses]time.Duration
+	accounted := [analytic.NumCauses]bool{}
+	var last model.WhatIf // the first replication with all causes off, and its answers
+	var end simulatedAnswer
+	var endModel *model.Prediction
 	for i := range worlds {
 		q := worlds[i].question
-		now := worlds[i].answers[0]
-		off, world, n := uint(0), *q, 0
+		now, answer, off, world := worlds[i].answers[0], predicted, uint(0), *q
 		for _, c := range analytic.Causes(q) {
-			if by.AccountsFor(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
+			if c == analytic.Contention && q.Fidelity != model.Device {
+				accounted[c] = true
+				continue
+			}
+			without, own := analytic.Without(world, c), answer
+			if p, err := by.Predict(without); err == nil {
+				own = &p
+			}
+			if accounted[c] = by.AccountsFor(q, c); accounted[c] && own.Mean == answer.Mean {
 				continue
 			}
 			off |= 1 << c
-			before := world
-			world = analytic.Without(world, c)
-			next, known := worlds[i].answers[off]
-			if !known {
-				p, stats, err := study.Simulate(&world)
-				switch {
-				case errors.As(err, new(*sim.Stalled)): // a queue has no whole slot in the ideal release
-					world, next = before, now
-				case err != nil:
-					return nil, fmt.Errorf("without %s: %w", c, err)
-				default:
-					next = simulatedAnswer{p.Mean, stats.MeanPhases()}
-				}
-				worlds[i].answers[off] = next
+			next, err := worlds[i].answer(off, &without)
+			switch {
+			case errors.As(err, new(*sim.Stalled)): // a queue has no whole slot in the ideal release
+				continue
+			case err != nil:
+				return nil, fmt.Errorf("without %s: %w", c, err)
 			}
-			if i == 0 {
-				parts = append(parts, results.GapPart{Cause: c.String()})
-			}
-			parts[n].Time += now.makespan - next.makespan
-			now, n = next, n+1
+			parts[c] += (now.makespan - next.makespan) - (answer.Mean - own.Mean)
+			now, answer, world = next, own, without
 		}
 		if i == 0 {
-			last = now
+			last, end, endModel = world, now, answer
 		}
 	}
 	rest := simulated - predicted.Mean
-	for i := range parts {
-		parts[i].Time /= time.Duration(len(worlds))
-		rest -= parts[i].Time
+	for c := range parts {
+		parts[c] /= time.Duration(len(worlds))
+		rest -= parts[c]
 	}
-	phases, left := phaseGaps(worlds[0].question, last.phases, predicted.Phases), rest
+	phases := phaseGaps(&last, end.phases, endModel.Phases)
+	var t tails
+	if len(phases) > 0 {
+		t = tailsOf(&last, &end, endModel)
+	}
+	left := rest - t.lastWaves - t.uneven - t.bounds
 	for _, p := range phases {
 		left -= p.Time
 	}
-	if left.Abs() < rest.Abs() { // not in a model whose phases overlap
-		parts, rest = append(parts, phases...), left
+	if left.Abs() >= rest.Abs() { // a model whose phases overlap
+		phases, left, t = nil, rest, tails{}
 	}
-	return append(parts, results.GapPart{Cause: "unexplained (model error)", Time: rest}), nil
+	parts[analytic.Quantisation] += t.lastWaves
+	parts[analytic.Stragglers] += t.uneven
+	var list []results.GapPart
+	for _, c := range analytic.Causes(worlds[0].question) {
+		if parts[c] != 0 || !accounted[c] {
+			list = append(list, results.GapPart{Cause: c.String(), Time: parts[c]})
+		}
+	}
+	if t.bounds != 0 {
+		list = append(list, results.GapPart{Cause: "mean of the bounds", Time: t.bounds})
+	}
+	return append(append(list, phases...), results.GapPart{Cause: "unexplained (model error)", Time: left}), nil
+}
+
+// tails are what jobs take beyond the sum of their tasks over the slots.
+type tails struct {
+	lastWaves time.Duration // do not fill the slots
+	uneven    time.Duration // devices that are shared make equal tasks unequal
+	bounds    time.Duration // in a model that answers with their mean
+}
+
+// tailsOf are those of the simulation less those of the model.
+func tailsOf(q *model.WhatIf, simulated *simulatedAnswer, predicted *model.Prediction) (t tails) {
+	sum, whole := inWaves(q, simulated.phases)
+	t.lastWaves = whole - sum
+	if q.Fidelity == model.Device {
+		t.uneven = simulated.makespan - whole
+	}
+	sum, whole = inWaves(q, predicted.Phases)
+	if middle := (predicted.Low + predicted.High) / 2; predicted.Low < predicted.High && (predicted.Mean-middle).Abs() <= 1 {
+		t.bounds = sum - predicted.Mean
+	} else {
+		t.lastWaves -= whole - sum
+	}
+	return t
+}
+
+// inWaves is the time of equal tasks: their sum over the slots, and in whole waves.
+func inWaves(q *model.WhatIf, phases []model.PhaseTime) (sum, whole time.Duration) {
+	waves := wavesOf(q)
+	for _, p := range phases {
+		sum += time.Duration(float64(p.Time) * waves[p.Kind])
+		whole += time.Duration(float64(p.Time) * fit.Ceil(waves[p.Kind]))
+	}
+	return sum, whole
+}
+
+// wavesOf is how often the tasks of a kind fill the slots, or those that they have.
+func wavesOf(q *model.WhatIf) (waves [2]float64) {
+	slots, tasks := q.Cluster.Slots(), [2]int{}
+	for i := range q.Jobs {
+		tasks[workload.Map] += q.Jobs[i].Maps.Count
+		tasks[workload.Reduce] += q.Jobs[i].Reduces.Count
+	}
+	for kind, n := range tasks {
+		waves[kind] = float64(n) / float64(max(1, min(slots[kind], n)))
+	}
+	return waves
 }
 
 // phaseGaps compares the phases of a model with the simulated ones. A simulated phase
 // that the model does not have belongs to the one before it, or to the first. The
 // start of the JVM and the commit are left out: models have them in the protocol.
 func phaseGaps(q *model.WhatIf, simulated, predicted []model.PhaseTime) (parts []results.GapPart) {
-	slots, tasks := q.Cluster.Slots(), [2]int{}
-	for i := range q.Jobs {
-		tasks[workload.Map] += q.Jobs[i].Maps.Count
-		tasks[workload.Reduce] += q.Jobs[i].Reduces.Count
-	}
+	waves := wavesOf(q)
 	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
 		first := len(parts)
 		var phases []workload.Phase
@@ -291,9 +363,8 @@ func phaseGaps(q *model.WhatIf, simulated, predicted []model.PhaseTime) (parts [
 			}
 			parts[first+of].Time += p.Time
 		}
-		waves := float64(tasks[kind]) / float64(max(1, min(slots[kind], tasks[kind])))
 		for i := range parts[first:] {
-			parts[first+i].Time = time.Duration(float64(parts[first+i].Time) * waves)
+			parts[first+i].Time = time.Duration(float64(parts[first+i].Time) * waves[kind])
 		}
 	}
 	return parts

@@ -11,6 +11,7 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -50,9 +51,13 @@ func TestAttributeSharesSimulations(t *testing.T) {
 	alone := func() []replicatedWorld {
 		return []replicatedWorld{{q, map[uint]simulatedAnswer{0: {makespan: time.Minute}}}}
 	}
+	models, err := analytic.Predictors(analytic.Inputs{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	parts := func(worlds []replicatedWorld, name string) []results.GapPart {
-		i := slices.IndexFunc(analytic.Models, func(m analytic.Model) bool { return m.Name == name })
-		list, err := attribute(worlds, &analytic.Models[i], time.Minute, &model.Prediction{})
+		i := slices.IndexFunc(models, func(m analytic.Predictor) bool { return m.Name == name })
+		list, err := attribute(worlds, &models[i], time.Minute, &model.Prediction{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +67,38 @@ func TestAttributeSharesSimulations(t *testing.T) {
 	parts(shared, "aria")
 	if got, want := parts(shared, "zhang"), parts(alone(), "zhang"); !slices.Equal(got, want) {
 		t.Errorf("after aria %v, alone %v", got, want)
+	}
+}
+
+// The causes and phases explain the gap of each model that has phases, on devices and
+// with given times, also where the last wave does not fill the slots.
+func TestAttributeExplainsGaps(t *testing.T) {
+	for name, set := range map[string][]string{
+		"khan-waves":  {"job.0.input=3g", "job.0.reduces=24"},
+		"zhang-waves": {"cluster.heartbeat=3s", "cluster.hadoop=\"0.20.2\"", "job.0.maps=495"},
+		"hitune-sort": nil,
+	} {
+		c, err := Compare([]string{name}, Options{Causes: true, Options: study.Options{Seed: 1, Set: set}}, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		simulated, asked := c.Answers.List[0].Prediction.Mean, 0
+		for _, x := range c.Answers.List[1:] {
+			if x.Err != nil {
+				continue
+			}
+			asked++
+			sum, left := time.Duration(0), x.Gap[len(x.Gap)-1].Time
+			for _, g := range x.Gap {
+				sum += g.Time
+			}
+			if gap := simulated - x.Prediction.Mean; sum != gap || left.Abs() > simulated/200 {
+				t.Errorf("%s, %s: of %v %v is unexplained: %v", name, x.Prediction.Model, gap, left, x.Gap)
+			}
+		}
+		if asked < 3 {
+			t.Errorf("%s: %d models answer: want three", name, asked)
+		}
 	}
 }
 
