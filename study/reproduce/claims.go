@@ -117,6 +117,56 @@ func (p *published) holds(v float64) bool {
 	return p.low <= v && v <= p.high
 }
 
+// side is where a number lies that does not agree: -1 below the printed one, 1 above.
+// Of more and less it is 0: nothing between two numbers that disagree agrees.
+func (p *published) side(v float64) int {
+	switch {
+	case p.how == "more" || p.how == "less" || math.IsNaN(v) || p.holds(v):
+		return 0
+	case v < p.low:
+		return -1
+	}
+	return 1
+}
+
+// scaled is where a value lies in the range: 0 at its begin, 1 at its end.
+func (u *Unknown) scaled(text string) float64 {
+	from, to, v := float(u.Factor["from"]), float(u.Factor["to"]), mustParse(text)
+	if u.Factor["scale"] == "log" {
+		from, to, v = math.Log(from), math.Log(to), math.Log(v)
+	}
+	return (v - from) / (to - from)
+}
+
+// text is the value at a part of the range.
+func (u *Unknown) text(part float64) string {
+	from, to := float(u.Factor["from"]), float(u.Factor["to"])
+	v := from + float64(part*(to-from))
+	if u.Factor["scale"] == "log" {
+		v = from * math.Pow(to/from, part)
+	}
+	_, whole := u.Factor["from"].(int64)
+	if _, also := u.Factor["to"].(int64); whole && also {
+		return strconv.FormatInt(int64(math.Round(v)), 10)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+func float(v any) float64 {
+	if n, whole := v.(int64); whole {
+		return float64(n)
+	}
+	return v.(float64) // readPaper wants numbers
+}
+
+func mustParse(number string) float64 {
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		panic(err) // readPaper wants ranges of numbers
+	}
+	return v
+}
+
 // Papers lists the papers, sorted by name.
 func Papers() ([]Paper, error) {
 	var all []Paper

@@ -145,7 +145,7 @@ func TestVerdicts(t *testing.T) {
 		v := float64(2 + i)
 		points = append(points, point{Inputs: []string{figures(v), nodes}, Values: []float64s{{v}, {v}, {v}, {}}})
 	}
-	got := e.answers("p", points)
+	got := e.judged("p", points)
 	for i, want := range []string{Depends, Reproduced, NotReproduced, Beyond} {
 		if got[i].Verdict != want {
 			t.Errorf("%s: %s: want %s", got[i].Claim.ID, got[i].Verdict, want)
@@ -162,6 +162,50 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// A claim that holds at no point, with values on both sides of the printed one, depends
+// if it holds between two points, and not if the values jump.
+func TestSeek(t *testing.T) {
+	factor := map[string]any{"key": "k", "from": int64(1), "to": int64(100), "scale": "log"}
+	for _, test := range []struct {
+		what, says string
+		value      func(x float64) float64
+		verdict    string
+	}{
+		{"a line", "about 30", func(x float64) float64 { return x }, Depends},
+		{"a line that falls", "exactly -25", func(x float64) float64 { return -x }, Depends},
+		{"a jump", "about 30", func(x float64) float64 { return 100 * math.Floor(x/25) }, NotReproduced},
+		{"one side", "about 300", func(x float64) float64 { return x }, NotReproduced},
+		{"more", "more than 100", func(x float64) float64 { return x }, NotReproduced},
+		{"no value", "about 30", func(float64) float64 { return math.NaN() }, NotReproduced},
+	} {
+		e := Experiment{Name: "x", Unknown: []Unknown{{Name: "slots", Factor: factor}}, Claim: []Claim{{ID: "c", Says: []string{test.says}, Measure: []string{"v"}}}}
+		asked := 0
+		answer := func(p *point) error {
+			asked++
+			p.Values = []float64s{{test.value(mustParse(p.Inputs[0]))}}
+			return nil
+		}
+		points := make([]point, 4)
+		for i, x := range []string{"2", "10", "60", "90"} {
+			points[i].Inputs = []string{x}
+			answer(&points[i])
+		}
+		a := e.judged("p", points)[0]
+		if err := a.seek(&e, 0, answer); err != nil {
+			t.Fatal(err)
+		}
+		if a.Verdict != test.verdict || a.True != 0 || asked > 4+maxWays*maxHalvings {
+			t.Errorf("%s: %s, true at %s, %d points: want %s", test.what, a.Verdict, a.Share(), asked, test.verdict)
+		}
+		if found := a.Area(); a.Verdict == Depends && !strings.HasPrefix(found, "between points: slots ") {
+			t.Errorf("%s: area %q", test.what, found)
+		}
+		if jumps := strings.HasPrefix(a.Area(), "nowhere: "); jumps != (test.what == "a jump") {
+			t.Errorf("%s: area %q", test.what, a.Area())
+		}
+	}
+}
+
 // A chart of values has those of the measure that fails most, and a chart of an area
 // every point. An axis has marks below zero.
 func TestCharts(t *testing.T) {
@@ -171,7 +215,7 @@ func TestCharts(t *testing.T) {
 	for i, w := range []float64{math.NaN(), -3, 1, 7} {
 		points = append(points, point{Inputs: []string{figures(float64(i)), figures(float64(7 - i))}, Values: []float64s{{1, w}}})
 	}
-	answers := e.answers("p", points)
+	answers := e.judged("p", points)
 	charts := answers[0].charts()
 	var y []float64
 	for _, s := range charts[0].Series {

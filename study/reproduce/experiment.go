@@ -99,15 +99,23 @@ func (r *reproducing) sampled(e *Experiment) (*sweep.Sweep, error) {
 	return sweep.Open(name, sweep.Options{Set: set, Seed: &seed})
 }
 
+// settings are those of a choice of the unknown inputs.
+func (e *Experiment) settings(inputs []string) (all []string) {
+	for i, v := range inputs {
+		all = append(all, fmt.Sprintf("%s=%s", e.Unknown[i].Factor["key"], v))
+	}
+	return all
+}
+
 // simulatePoint makes the tables of the runs at a point.
-func (e *Experiment) simulatePoint(s *sweep.Sweep, k int) (tables, error) {
+func (e *Experiment) simulatePoint(s *sweep.Sweep, settings []string) (tables, error) {
 	all := tables{}
 	runs := e.Runs
 	if len(runs) == 0 {
 		runs = map[string][]string{"run": nil}
 	}
 	for _, name := range sortedKeys(runs) {
-		f, err := s.Base.File.With(append(s.Settings(k), runs[name]...)...)
+		f, err := s.Base.File.With(slices.Concat(settings, runs[name])...)
 		if err != nil {
 			return nil, err
 		}

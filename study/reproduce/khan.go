@@ -44,6 +44,9 @@ reduces = 1
 // improves.
 var khanModels = []string{"ihp-literal", "ihp-literal-waves", "ihp", "hp"}
 
+// khanJobs are the jobs that are predicted.
+var khanJobs = []string{"wordcount", "sort"}
+
 // khanRun is an unseen run, with the relative errors of the models that answer for it.
 type khanRun struct {
 	job       string
@@ -59,7 +62,7 @@ var khanDeadlines = []float64{0.8, 1, 1.5}
 // khanUnseen predicts runs from a history of others, and takes clusters for deadlines:
 // sized has them, with the simulated time on each. It returns what the simulations assume.
 func (r *reproducing) khanUnseen() (runs []khanRun, sized []row, assumed []string, err error) {
-	for _, profile := range []string{"wordcount", "sort"} {
+	for _, profile := range khanJobs {
 		history, err := r.khanRuns(profile, "history", "[5368709120, 10737418240, 16106127360, 21474836480]", "[8, 16, 24, 32, 40]")
 		if err != nil {
 			return nil, nil, nil, err
@@ -166,6 +169,19 @@ func khanEvaluation(r *reproducing) ([]ReproducedPart, error) {
 				cell = fmt.Sprintf("%+.1f %%", 100*off)
 			}
 			row = append(row, cell)
+		}
+		part.Rows = append(part.Rows, row)
+	}
+	for _, job := range khanJobs {
+		row := []string{"mean accuracy, " + job, "", "", ""}
+		for _, name := range khanModels {
+			off, n := 0.0, 0.0
+			for _, x := range runs {
+				if v, answered := x.off[name]; answered && x.job == job {
+					off, n = off+math.Abs(v), n+1
+				}
+			}
+			row = append(row, fmt.Sprintf("%.1f %%", 100*(1-off/n)))
 		}
 		part.Rows = append(part.Rows, row)
 	}

@@ -18,7 +18,6 @@ import (
 
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/study"
-	"github.com/slotwave/slotwave/study/sweep"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -70,11 +69,11 @@ func All(o Reproducing) (all Answers, err error) {
 		p := &papers[i]
 		for k := range p.Experiment {
 			e := &p.Experiment[k]
-			points, err := r.points(p.Name, e)
+			answers, err := r.answers(p.Name, e)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %w", p.Name, err)
 			}
-			all = append(all, e.answers(p.Name, points)...)
+			all = append(all, answers...)
 		}
 	}
 	return all, nil
@@ -101,11 +100,10 @@ func Reproduce(name string, o Reproducing) (page *Reproduction, err error) {
 		if o.Figure != "" && !e.named(o.Figure) {
 			continue
 		}
-		points, err := r.points(p.Name, e)
+		answers, err := r.answers(p.Name, e)
 		if err != nil {
 			return nil, fmt.Errorf("%s, %w", p.Name, err)
 		}
-		answers := e.answers(p.Name, points)
 		page.Answers = append(page.Answers, answers...)
 		page.Parts = append(page.Parts, e.part(answers, r.assumed[e.Name]))
 		if e.Procedure == "" {
@@ -170,28 +168,32 @@ func shareAssumptions(page *Reproduction) {
 	}
 }
 
-// points returns what the claims of an experiment are at each choice of the unknown
-// inputs.
-func (r *reproducing) points(paper string, e *Experiment) ([]point, error) {
+// answers judges the claims of an experiment at each choice of the unknown inputs, and
+// those that hold at none between them.
+func (r *reproducing) answers(paper string, e *Experiment) ([]Answer, error) {
 	switch {
 	case e.Scenario == "" && e.Procedure == "":
-		return nil, nil
+		return e.judged(paper, nil), nil
 	case e.Scenario == "": // nothing varies
 		all := make([]point, 1)
-		return all, r.once(paper, e, &all[0], func() (tables, error) { return r.follow(e, nil) })
+		err := r.once(paper, e, &all[0], func() (tables, error) { return r.follow(e, nil) })
+		return e.judged(paper, all), err
 	}
 	s, err := r.sampled(e)
 	if err != nil {
 		return nil, err
 	}
-	tablesAt := e.simulatePoint
+	tablesAt := func(settings []string) (tables, error) { return e.simulatePoint(s, settings) }
 	var group errgroup.Group
 	group.SetLimit(r.NumWorkers())
 	if e.Procedure != "" { // its own runs are concurrent
-		tablesAt = func(s *sweep.Sweep, k int) (tables, error) { return r.follow(e, s.Settings(k)) }
+		tablesAt = func(settings []string) (tables, error) { return r.follow(e, settings) }
 		group.SetLimit(1)
 	} else {
 		r.assumed[e.Name] = s.Base.Scenario.Assumed
+	}
+	answer := func(p *point) error {
+		return r.once(paper, e, p, func() (tables, error) { return tablesAt(e.settings(p.Inputs)) })
 	}
 	all := make([]point, s.NumPoints)
 	for k := range all {
@@ -199,10 +201,19 @@ func (r *reproducing) points(paper string, e *Experiment) ([]point, error) {
 			if len(e.Unknown) > 0 {
 				all[k].Inputs = s.Values(k)
 			}
-			return r.once(paper, e, &all[k], func() (tables, error) { return tablesAt(s, k) })
+			return answer(&all[k])
 		})
 	}
-	return all, group.Wait()
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	list := e.judged(paper, all)
+	for i := range list {
+		if err := list[i].seek(e, i, answer); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // follow makes the tables of a procedure with settings.

@@ -41,11 +41,12 @@ type Answer struct {
 	values    [][]float64
 	truth     []bool
 	published []published
-	decides   int // the measure that agrees at the fewest points
+	decides   int  // the measure that agrees at the fewest points
+	jumps     bool // values lie on both sides of the printed number, and none between agrees
 }
 
-// answers judges the claims of an experiment by the points.
-func (e *Experiment) answers(paper string, points []point) (all []Answer) {
+// judged judges the claims of an experiment by the points.
+func (e *Experiment) judged(paper string, points []point) (all []Answer) {
 	for i := range e.Claim {
 		a := Answer{Paper: paper, Part: e.Name, Claim: e.Claim[i], Points: len(points), inputs: e.Unknown, at: points, Verdict: Beyond}
 		if a.Claim.Beyond == "" {
@@ -69,14 +70,12 @@ func (a *Answer) judge(i int) {
 	}
 	agree := make([]int, len(a.published))
 	for _, at := range a.at {
-		good := true
 		for k := range a.published {
 			if a.published[k].holds(at.Values[i][k]) {
 				agree[k]++
-			} else {
-				good = false
 			}
 		}
+		good := a.holds(at.Values[i])
 		if good {
 			a.True++
 		}
@@ -91,6 +90,89 @@ func (a *Answer) judge(i int) {
 	default:
 		a.Verdict = Depends
 	}
+}
+
+// holds reports whether all measures agree with the printed numbers.
+func (a *Answer) holds(values []float64) bool {
+	for k := range a.published {
+		if !a.published[k].holds(values[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxWays is between how many pairs of points a claim is sought, and maxHalvings how
+// often the way between two is halved.
+const maxWays, maxHalvings = 4, 6
+
+// seek looks for a choice of the inputs at which claim i of the experiment holds that
+// no point has: if values lie on both sides of the printed one, it halves the way
+// between two such points, first between those whose values differ least. What it finds
+// is one more point, but not of the range: the share stays as it is.
+func (a *Answer) seek(e *Experiment, i int, answer func(*point) error) error {
+	if a.Verdict != NotReproduced {
+		return nil
+	}
+	p := a.published[a.decides]
+	value := func(k int) float64 { return a.values[k][a.decides] }
+	var below, above []int
+	for k := range a.at {
+		switch p.side(value(k)) {
+		case -1:
+			below = append(below, k)
+		case 1:
+			above = append(above, k)
+		}
+	}
+	slices.SortStableFunc(below, func(x, y int) int { return cmp.Compare(value(y), value(x)) })
+	slices.SortStableFunc(above, func(x, y int) int { return cmp.Compare(value(x), value(y)) })
+	for way := range maxWays {
+		l, h := way%2, way/2 // of the two values next to the printed one on each side
+		if l >= len(below) || h >= len(above) {
+			continue
+		}
+		found, err := a.between(e, i, [2][]string{a.at[below[l]].Inputs, a.at[above[h]].Inputs}, answer)
+		if a.jumps = !found; found || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// between halves the way between two choices of the inputs, below and above the printed
+// number.
+func (a *Answer) between(e *Experiment, i int, ends [2][]string, answer func(*point) error) (found bool, err error) {
+	for range maxHalvings {
+		at := point{Inputs: e.middle(ends[0], ends[1])}
+		if slices.Equal(at.Inputs, ends[0]) || slices.Equal(at.Inputs, ends[1]) {
+			break
+		}
+		if err := answer(&at); err != nil {
+			return false, err
+		}
+		v := at.Values[i]
+		switch {
+		case a.holds(v):
+			a.Verdict, a.at = Depends, append(slices.Clone(a.at), at)
+			a.values, a.truth = append(a.values, v), append(a.truth, true)
+			return true, nil
+		case a.published[a.decides].side(v[a.decides]) < 0:
+			ends[0] = at.Inputs
+		default: // above, or right but not with the other measures
+			ends[1] = at.Inputs
+		}
+	}
+	return false, nil
+}
+
+// middle of two choices of the inputs.
+func (e *Experiment) middle(a, b []string) (all []string) {
+	for i := range e.Unknown {
+		u := &e.Unknown[i]
+		all = append(all, u.text((u.scaled(a[i])+u.scaled(b[i]))/2))
+	}
+	return all
 }
 
 // Says is what the paper prints.
@@ -148,8 +230,12 @@ func (a *Answer) Share() string {
 }
 
 // Area says for which values of the unknown inputs the claim is true, where it
-// depends on them.
+// depends on them, or that it is not although values lie on both sides of the printed
+// number.
 func (a *Answer) Area() string {
+	if a.jumps {
+		return fmt.Sprintf("nowhere: values jump past it, also at up to %d points between those next to it", maxWays*maxHalvings)
+	}
 	if a.Verdict != Depends {
 		return ""
 	}
@@ -164,6 +250,9 @@ func (a *Answer) Area() string {
 		if len(parts) == 2 {
 			break
 		}
+	}
+	if a.True == 0 {
+		return "between points: " + strings.Join(parts, ", ")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -185,13 +274,7 @@ func (a *Answer) inputRange(i int, truth bool) string {
 }
 
 // number is an input of point k.
-func (a *Answer) number(k, input int) float64 {
-	v, err := strconv.ParseFloat(a.at[k].Inputs[input], 64)
-	if err != nil {
-		panic(err) // readPaper wants ranges of numbers
-	}
-	return v
-}
+func (a *Answer) number(k, input int) float64 { return mustParse(a.at[k].Inputs[input]) }
 
 // byInfluence lists the inputs, those first with whose ranks the measured value goes
 // most.
@@ -253,12 +336,12 @@ func (a *Answer) Cause() string {
 		panic(err) // checked by readPaper
 	}
 	k, n := len(c.Measure), 0
-	for _, v := range a.values {
+	for _, v := range a.values[:a.Points] {
 		if p.holds(v[k]) {
 			n++
 		}
 	}
-	return fmt.Sprintf("%s (at %d of %d: %s %s)", c.Cause, n, len(a.values), a.rangeOf(k), unit)
+	return fmt.Sprintf("%s (at %d of %d: %s %s)", c.Cause, n, a.Points, a.rangeOf(k), unit)
 }
 
 // charts draw where the claim is true: the value over the input with the most
