@@ -11,7 +11,6 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/text"
-	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/simulated"
@@ -42,7 +41,7 @@ const continuations = 21
 
 // widened are the factors by which the time that is left is shorter and longer at most than
 // the predictions in 9 of 10 cases, without and with times of reduces (docs/validation.md).
-var widened = [2][2]float64{{3, 2.5}, {2.5, 3}}
+var widened = [2][2]float64{{6, 3}, {2.5, 3}}
 
 // slack is what the end of a job takes at most besides: a clean-up task and heartbeats.
 const slack = 10 * time.Second
@@ -99,9 +98,10 @@ func (s *Standing) predict(folder string, h *workload.History) error {
 	if !slices.ContainsFunc(s.Running, func(r RunningJob) bool { return r.Ended[workload.Map] > 0 }) {
 		return nil
 	}
-	opened, err := study.Open(folder, study.Options{Seed: 1, Reading: scenarios.Reading{}})
-	if err != nil {
-		return err
+	opened, err := study.Open(folder, study.Options{Seed: 1})
+	if err != nil { // such as no slot of a kind so far
+		s.unknown(err)
+		return nil
 	}
 	base := opened.Scenario.Runs[0].Question
 	if slots := base.Cluster.Slots(); slots[workload.Map] == 0 || slots[workload.Reduce] == 0 { // none was used so far
@@ -137,12 +137,10 @@ func (s *Standing) predict(folder string, h *workload.History) error {
 		var attempts simulated.Attempts
 		p, err := sim.Simulator{Recorder: &attempts}.Predict(q)
 		if err != nil {
-			for i := range s.Running {
-				s.Running[i].Unknown = err.Error()
-			}
+			s.unknown(err)
 			return nil
 		}
-		s.add(p.Jobs, attempts, records, at, ends)
+		s.add(p.Jobs, attempts, records, at, ends, r.ExpFloat64())
 	}
 	for i, list := range ends {
 		if r := &s.Running[i]; len(list) == continuations {
@@ -161,9 +159,17 @@ func (s *Standing) predict(folder string, h *workload.History) error {
 	return nil
 }
 
+// unknown says why no end is predicted.
+func (s *Standing) unknown(err error) {
+	for i := range s.Running {
+		s.Running[i].Unknown = err.Error()
+	}
+}
+
 // add notes the ends of the running jobs in a simulation: as long after the end of so many
-// tasks as have ended now as they are in the simulation. None is before now.
-func (s *Standing) add(jobs []model.JobOutcome, attempts []workload.Attempt, records map[string]*workload.HistoryJob, at map[string]int, ends [][]time.Duration) {
+// tasks as have ended now as they are in the simulation. A job that should have ended takes
+// longer by a part of the time that it is late.
+func (s *Standing) add(jobs []model.JobOutcome, attempts []workload.Attempt, records map[string]*workload.HistoryJob, at map[string]int, ends [][]time.Duration, late float64) {
 	for i := range jobs {
 		k, runs := at[jobs[i].ID]
 		if !runs || !jobs[i].Finished() {
@@ -182,7 +188,11 @@ func (s *Standing) add(jobs []model.JobOutcome, attempts []workload.Attempt, rec
 				again = a.Finish
 			}
 		}
-		ends[k] = append(ends[k], max(s.Now, jobs[i].Finish+recorded-again))
+		end := jobs[i].Finish + recorded - again
+		if over := s.Now - end; over > 0 {
+			end = s.Now + workload.Seconds(late*over.Seconds())
+		}
+		ends[k] = append(ends[k], end)
 	}
 }
 
