@@ -1,10 +1,8 @@
 package workload
 
 import (
-	"encoding/binary"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 )
@@ -107,7 +105,6 @@ type HistoryAttempt struct {
 	HTTPPort    int
 	Speculative bool   // from the record (AVATAAR), not inferred
 	Error       string // why it failed or was killed
-	Progress    ProgressSplits
 }
 
 // MoreCounters are recorded counters that simulated attempts lack.
@@ -123,46 +120,6 @@ type moreCounters struct {
 type TaskCounters struct {
 	Counters
 	More moreCounters
-}
-
-// ProgressSplits are the samples that Hadoop 0.21 and later keep for each twelfth of an
-// attempt's progress: milliseconds of wall clock and CPU, and KiB of virtual and physical
-// memory, in this order. They are packed, since they would take a third of the memory of a
-// history that only copies them. The empty text holds none.
-type ProgressSplits string
-
-// PackSplits packs samples, the differences of each list. No samples pack to "".
-func PackSplits(lists [4][]int64) ProgressSplits {
-	var packed []byte
-	if !slices.ContainsFunc(lists[:], func(list []int64) bool { return len(list) > 0 }) {
-		return ""
-	}
-	for _, list := range lists {
-		packed = binary.AppendUvarint(packed, uint64(len(list)))
-		last := int64(0)
-		for _, v := range list {
-			packed = binary.AppendVarint(packed, v-last)
-			last = v
-		}
-	}
-	return ProgressSplits(packed)
-}
-
-// Lists unpacks the samples.
-func (p ProgressSplits) Lists() (lists [4][]int64) {
-	packed := []byte(p)
-	for i := range lists {
-		n, read := binary.Uvarint(packed)
-		packed = packed[max(0, read):]
-		last := int64(0)
-		for range n {
-			step, read := binary.Varint(packed)
-			packed = packed[read:]
-			last += step
-			lists[i] = append(lists[i], last)
-		}
-	}
-	return lists
 }
 
 // Problem is one loss while reading: something that could not be read or makes

@@ -32,6 +32,5 @@ var Evaluators = []model.Evaluator{
 	model.NewEvaluator("rrs", nothing, rrsQuestion.answer),
 	model.NewEvaluator("segmented", defaultSegmentQuestion, segmentQuestion.answer),
 	model.NewEvaluator("segmented.expected", nothing, platform.ExpectedBreak),
-	model.NewEvaluator("spills", defaultSpillsQuestion, spillsQuestion.answer),
 	model.NewEvaluator("waves", unknowns, Waves),
 }

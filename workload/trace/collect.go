@@ -25,7 +25,7 @@ type collector struct {
 	racks    map[string]string                // of each host seen
 	names    map[string]string                // one copy of each host, rack, property...
 	named    int                              // size of these
-	seen     idSet                            // of jobs
+	seen     map[string]bool                  // ids of jobs
 	confs    map[string]workload.Conf         // read apart from their jobs, by job id
 	tables   map[string]*jobBuilder           // jobs whose tables may be in several files, by id
 	order    []*jobBuilder                    // the same jobs in order of their first row
@@ -42,7 +42,7 @@ type collector struct {
 func newCollector(limits Limits) *collector {
 	c := &collector{
 		limits: limits.withDefaults(), h: &workload.History{Epoch: workload.Unknown},
-		racks: make(map[string]string), names: make(map[string]string),
+		racks: make(map[string]string), names: make(map[string]string), seen: make(map[string]bool),
 		confs: make(map[string]workload.Conf), tables: make(map[string]*jobBuilder),
 	}
 	c.each = func(j *workload.HistoryJob) error {

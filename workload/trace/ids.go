@@ -116,37 +116,6 @@ func ordinal[T string | []byte](s T) (int, bool) {
 	return n, len(s) > 0
 }
 
-// idSet is a set of job ids. Hadoop's ids, job_START_NUMBER, take a bit each if
-// their numbers are consecutive.
-type idSet struct {
-	blocks map[idBlock]uint64
-	others map[string]bool
-}
-
-// idBlock is a block of 64 numbers of equal width.
-type idBlock struct {
-	start         string
-	digits, block int
-}
-
-// add adds an id and reports whether it is new.
-func (s *idSet) add(id string) bool {
-	if s.blocks == nil {
-		s.blocks, s.others = make(map[idBlock]uint64), make(map[string]bool)
-	}
-	i := strings.LastIndexByte(id, '_')
-	n, ok := ordinal(id[i+1:])
-	if !ok {
-		was := s.others[id]
-		s.others[id] = true
-		return !was
-	}
-	at, bit := idBlock{id[:i+1], len(id) - i - 1, n / 64}, uint64(1)<<(n%64)
-	was := s.blocks[at]
-	s.blocks[at] = was | bit
-	return was&bit == 0
-}
-
 // bareID returns a job's id without its prefix, as task and attempt ids carry
 // it.
 func bareID(job string) string { return strings.TrimPrefix(job, "job_") }

@@ -27,11 +27,10 @@ var jhistFormat = Format{
 // jhistReader takes the fields of events for those of records of MRv1.
 type jhistReader struct {
 	mrv1Reader
-	b      *jobBuilder // nil before the first event that names the job
-	in     jsonScanner
-	kind   string       // of the present event
-	splits loggedSplits // of the present event
-	text   []byte       // of its values
+	b    *jobBuilder // nil before the first event that names the job
+	in   jsonScanner
+	kind string // of the present event
+	text []byte // of its values
 }
 
 // jhistKeys are the fields of the records of Events.avpr that a history uses, with the
@@ -58,16 +57,10 @@ func jhistFields(fields ...string) map[string][]byte {
 	return keys
 }
 
-// jhistSplits are the samples of progress, in the order of loggedSplits.
-var jhistSplits = []string{"clockSplits", "cpuUsages", "vMemKbytes", "physMemKbytes"}
-
 // read reads {"type":...,"event":{"record name":{...}}}.
 func (r *jhistReader) read(line []byte) error {
 	r.kind, r.fields, r.text = "", r.fields[:0], r.text[:0]
 	clear(r.counted)
-	for i := range r.splits {
-		r.splits[i] = r.splits[i][:0]
-	}
 	return r.in.only(line, func(name []byte) error {
 		switch string(name) {
 		case "type":
@@ -83,12 +76,9 @@ func (r *jhistReader) read(line []byte) error {
 func (r *jhistReader) member(name []byte) error {
 	text, isText := jhistKeys[string(name)]
 	number, isNumber := jhistNumbers[string(name)]
-	split := slices.Index(jhistSplits, string(name))
 	field, from := mrv1Field{name: r.c.internBytes(name)}, len(r.text)
 	some, err := true, error(nil)
 	switch {
-	case split >= 0:
-		return r.in.numbers(&r.splits[split])
 	case isNumber:
 		v := int64(0)
 		v, some, err = r.number()
@@ -306,9 +296,6 @@ func (r *jhistReader) attemptEvent(b *jobBuilder, t *workload.HistoryTask, line 
 		return
 	}
 	a.Rack, a.Node = r.c.place(line, strings.Trim(r.get("rackname"), "/"), r.get("hostname"))
-	if progress := workload.PackSplits(r.splits); progress != "" {
-		a.Progress = progress
-	}
 	if t.ReduceSlot {
 		b.markShuffle(t, a, line, r.time(line, "SHUFFLE_FINISHED"), r.time(line, "SORT_FINISHED"))
 	} else {

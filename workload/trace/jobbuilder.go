@@ -193,10 +193,11 @@ func (b *jobBuilder) finish() error {
 		c.problem(b.line, "a job without an id is dropped")
 		return nil
 	}
-	if !c.seen.add(j.ID) {
+	if c.seen[j.ID] {
 		c.problem(b.line, "job %s occurs twice: the second is dropped", j.ID)
 		return nil
 	}
+	c.seen[j.ID] = true
 	slices.SortFunc(j.Tasks, compareTasks)
 	b.settle()
 	b.complete()

@@ -95,7 +95,6 @@ type loggedAttempt struct {
 	id             []byte
 	result         string
 	host, location *machine
-	splits         loggedSplits
 	figures        logged[int64]
 }
 
@@ -262,11 +261,8 @@ func (rr *rumenReader) loggedTask(t *loggedTask) error {
 				n := len(t.attempts)
 				t.attempts = slices.Grow(t.attempts, 1)[:n+1]
 				a := &t.attempts[n]
-				*a = loggedAttempt{id: a.id[:0], splits: a.splits, figures: a.figures}
+				*a = loggedAttempt{id: a.id[:0], figures: a.figures}
 				a.figures.forget(attemptPlaces, workload.Unknown)
-				for i := range a.splits {
-					a.splits[i] = a.splits[i][:0]
-				}
 				return rr.loggedAttempt(a)
 			})
 		}
@@ -299,14 +295,6 @@ func (rr *rumenReader) loggedAttempt(a *loggedAttempt) error {
 				}
 				return in.skip()
 			})
-		case "clockSplits":
-			return in.numbers(&a.splits[0])
-		case "cpuUsages":
-			return in.numbers(&a.splits[1])
-		case "vmemKbytes":
-			return in.numbers(&a.splits[2])
-		case "physMemKbytes":
-			return in.numbers(&a.splits[3])
 		}
 		return in.skip()
 	})
@@ -499,13 +487,8 @@ func (rr *rumenReader) oneAttempt(t *workload.HistoryTask, job []byte, la *logge
 		}
 	}
 	a.Counters, a.More = counters.Counters, counters.More
-	a.Progress = workload.PackSplits(la.splits)
 	return nil
 }
-
-// loggedSplits are samples for each twelfth of progress: clockSplits,
-// cpuUsages, vmemKbytes and physMemKbytes.
-type loggedSplits [4][]int64
 
 // count returns a number that cannot be negative; -1 is unknown.
 func (c *collector) count(line int, what string, v int64) int64 {

@@ -11,8 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/slotwave/slotwave/workload"
 )
 
 // jsonScanner reads a sequence of JSON values from a stream, token by token. It
@@ -300,17 +298,6 @@ func (s *jsonScanner) few(f func() error) error {
 			return fmt.Errorf("a list of more than %d items", most)
 		}
 		return f()
-	})
-}
-
-// numbers reads a short list of numbers into reused memory.
-func (s *jsonScanner) numbers(to *[]int64) error {
-	*to = (*to)[:0]
-	return s.few(func() error {
-		v := int64(workload.Unknown)
-		err := s.number(&v)
-		*to = append(*to, v)
-		return err
 	})
 }
 

@@ -135,7 +135,7 @@ func TestMRv1RoundTrip(t *testing.T) {
 			for k := range x.Tasks {
 				for n := range x.Tasks[k].Attempts {
 					a := &x.Tasks[k].Attempts[n]
-					a.Progress, a.More.GCMillis = "", workload.Unknown
+					a.More.GCMillis = workload.Unknown
 					if a.State != workload.Succeeded {
 						a.Phases, a.Counters, a.More = y.Tasks[k].Attempts[n].Phases, y.Tasks[k].Attempts[n].Counters, y.Tasks[k].Attempts[n].More
 					}
@@ -330,14 +330,14 @@ func TestHadoopInts(t *testing.T) {
 	j := &h.Jobs[0]
 	j.HeapMB, j.MapMB, j.ClusterMapMB, j.Totals.FailedMaps = much, much, much, much
 	a := &j.Tasks[0].Attempts[1]
-	a.HTTPPort, a.Progress, a.HDFSReadBytes = much, workload.PackSplits([4][]int64{{5, much}}), much
+	a.HTTPPort, a.HDFSReadBytes = much, much
 	var rumen, jhist bytes.Buffer
 	if err := errors.Join(writeRumen(&rumen, h), jobFiles(h)[0].writeJhist(&jhist)); err != nil {
 		t.Fatal(err)
 	}
 	for text, in := range map[string]*bytes.Buffer{
 		`"heapMegabytes": -1,`: &rumen, `"jobMapMB": -1,`: &rumen, `"clusterMapMB": -1,`: &rumen, `"hdfsBytesRead": 1099511627776,`: &rumen,
-		`"failedMaps":-1,`: &jhist, `"httpPort":-1,"shufflePort":-1,"containerId":"container_201001010000_0007_01_000003"`: &jhist, `"clockSplits":[5,-1]`: &jhist,
+		`"failedMaps":-1,`: &jhist, `"httpPort":-1,"shufflePort":-1,"containerId":"container_201001010000_0007_01_000003"`: &jhist,
 		`"name":"HDFS_BYTES_READ","displayName":"HDFS: Number of bytes read","value":1099511627776`: &jhist,
 	} {
 		if !strings.Contains(in.String(), text) {

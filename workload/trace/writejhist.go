@@ -157,8 +157,6 @@ func (w *jhistWriter) event(kind, record string, values ...any) {
 			if kind == "int" {
 				value = asInt(v)
 			}
-		case []int64:
-			value = asInts(v)
 		case *string:
 			if value = nil; v != nil {
 				value = object{"string", *v}
@@ -321,18 +319,17 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 		rack = "/" + a.Rack
 	}
 	counters := jhCounters("COUNTERS", ofAttempt(a, t), nil)
-	progress := a.Progress.Lists()
 	mapped, shuffled, sorted := marksOf(a, t.ReduceSlot)
 	switch {
 	case a.State != workload.Succeeded:
 		w.event(attemptEvent(t)+a.State.String(), "TaskAttemptUnsuccessfulCompletion", task, kind, name, w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
-			a.State.String(), a.Error, unionOf(counters), progress[0], progress[1], progress[2], progress[3])
+			a.State.String(), a.Error, unionOf(counters), list{}, list{}, list{}, list{})
 	case !t.ReduceSlot:
 		w.event("MAP_ATTEMPT_FINISHED", "MapAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(mapped), w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
-			"", counters, progress[0], progress[1], progress[2], progress[3])
+			"", counters, list{}, list{}, list{}, list{})
 	default:
 		w.event("REDUCE_ATTEMPT_FINISHED", "ReduceAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(shuffled), w.millis(sorted), w.millis(a.Finish), a.Node,
-			int64(workload.Unknown), rack, "", counters, progress[0], progress[1], progress[2], progress[3])
+			int64(workload.Unknown), rack, "", counters, list{}, list{}, list{}, list{})
 	}
 }
 

@@ -100,12 +100,3 @@ func asInt(v int64) int64 {
 	}
 	return v
 }
-
-// asInts does so in a list.
-func asInts(from []int64) list {
-	to := make(list, len(from))
-	for i, v := range from {
-		to[i] = asInt(v)
-	}
-	return to
-}

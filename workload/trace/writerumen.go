@@ -149,10 +149,6 @@ func (w rumenWriter) attempt(a *workload.HistoryAttempt, t *workload.HistoryTask
 		"finishTime", w.millis(a.Finish),
 		"attemptID", id,
 	}
-	if a.Progress != "" {
-		p := a.Progress.Lists()
-		o = append(o, "clockSplits", asInts(p[0]), "cpuUsages", asInts(p[1]), "vmemKbytes", asInts(p[2]), "physMemKbytes", asInts(p[3]))
-	}
 	_, shuffled, sorted := marksOf(a, t.ReduceSlot)
 	o = append(o, "shuffleFinished", w.millis(shuffled), "sortFinished", w.millis(sorted))
 	all, usage, used := countersOf(a), object{}, false
