@@ -105,6 +105,25 @@ func (e *Ensemble) keep(all []Member) {
 	}
 }
 
+// mostOff is how many standard errors a single row counts for at most: no values may
+// explain it.
+const mostOff = 8
+
+// noise returns the standard errors of the rows for a step of the smoother. Where members
+// are far off, a step is no longer than slopes may hold.
+func (e *Ensemble) noise(all []Member, passes float64) []float64 {
+	list := make([]float64, len(e.Want))
+	for j := range list {
+		squares := 0.0
+		for i := range all {
+			off := (all[i].rows[j] - e.Want[j]) / e.Noise
+			squares += float64(off*off) / float64(len(all))
+		}
+		list[j] = e.Noise * math.Sqrt(passes*(1+squares/(mostOff*mostOff)))
+	}
+	return list
+}
+
 // show simulates every member. A bound is where a member ends.
 func (e *Ensemble) show(all []Member) error {
 	var group errgroup.Group
@@ -123,9 +142,6 @@ func (e *Ensemble) show(all []Member) error {
 				return err
 			}
 			for j, row := range m.rows {
-				// No single row counts for more than mostOff standard errors: no values may
-				// explain it.
-				const mostOff = 8
 				off := (row - e.Want[j]) / e.Noise
 				m.Cost += float64(off*off) / (1 + float64(off*off)/(mostOff*mostOff))
 			}
@@ -156,9 +172,9 @@ func (e *Ensemble) move(all []Member, passes float64) {
 			own.SetSym(i, j, joint.At(unknowns+i, unknowns+j))
 		}
 	}
-	noise := e.Noise * math.Sqrt(passes)
+	noise := e.noise(all, passes)
 	for j := range n {
-		own.SetSym(j, j, own.At(j, j)+float64(noise*noise))
+		own.SetSym(j, j, own.At(j, j)+float64(noise[j]*noise[j]))
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(own) {
@@ -167,7 +183,7 @@ func (e *Ensemble) move(all []Member, passes float64) {
 	off := mat.NewDense(n, members, nil)
 	for i := range members {
 		for j := range n {
-			off.Set(j, i, e.Want[j]+float64(noise*e.draw.NormFloat64())-rows.At(i, j))
+			off.Set(j, i, e.Want[j]+float64(noise[j]*e.draw.NormFloat64())-rows.At(i, j))
 		}
 	}
 	var solved, by mat.Dense

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
@@ -72,16 +73,17 @@ func (c *RunCalibration) moved(q *model.WhatIf, rows platform.Profile, from, to 
 	var moved platform.Profile
 	shared := sharing(q, &to.machine)
 	for i := range from.costs {
-		var by [2]float64 // ms of a task
-		for kind := range by {
-			more := (to.costs[i].cost[kind] - from.costs[i].cost[kind]) * c.records[i][kind]
-			if kind == int(workload.Map) {
-				more += (to.costs[i].combine - from.costs[i].combine) * c.combining[i].records
-			}
-			by[kind] = more / (1e6 * to.machine.Speed)
-		}
 		for _, job := range c.jobs[i] {
-			for _, row := range runRows {
+			var by [2]float64 // ms of a task
+			for kind := range by {
+				more := (to.costs[i].cost[kind] - from.costs[i].cost[kind]) * c.records[job][kind]
+				if kind == int(workload.Map) {
+					more += (to.costs[i].combine - from.costs[i].combine) * c.combining[i].records
+				}
+				by[kind] = more / (1e6 * to.machine.Speed)
+			}
+			maps := rowOf(rows, mapRow+" "+job)
+			for _, row := range slices.Concat(runRows, besideRows) {
 				ms := rowOf(rows, row+" "+job)
 				if ms < 0 {
 					continue
@@ -89,8 +91,12 @@ func (c *RunCalibration) moved(q *model.WhatIf, rows platform.Profile, from, to 
 				switch row {
 				case mapCPURow:
 					ms += by[workload.Map]
-				case mapRow:
+				case mapRow, crowdedRow:
 					ms += by[workload.Map] * shared[workload.Map]
+				case aloneRow:
+					ms += by[workload.Map]
+				case scatterRow:
+					ms *= maps / max(1, maps+by[workload.Map]*shared[workload.Map])
 				case reduceCPURow:
 					ms += by[workload.Reduce]
 				case reduceRow:
@@ -108,6 +114,9 @@ func (c *RunCalibration) moved(q *model.WhatIf, rows platform.Profile, from, to 
 // off sums the squared differences of the recorded rows.
 func (c *RunCalibration) off(rows platform.Profile) (sum float64) {
 	for _, row := range c.recorded {
+		if strings.HasPrefix(row.Phase, scatterRow) {
+			continue // not a time
+		}
 		off := math.Log((rowOf(rows, row.Phase) + 1) / (row.Rows[0].MS + 1))
 		sum += float64(off * off)
 	}
@@ -122,16 +131,20 @@ const nearEnough = 0.01
 func (c *RunCalibration) fit(program int, at *programCosts, m *model.Machine, q *model.WhatIf, rows platform.Profile) bool {
 	done, speed, shared := true, m.Speed, sharing(q, m)
 	for kind, row := range []string{mapRow, reduceRow} {
-		whole, got, jobs := c.meansOf(program, row, rows)
-		records := c.records[program][kind]
-		if jobs == 0 || records == 0 {
+		jobs := c.jobsLike(program)
+		whole, got, counted := c.meansOf(jobs, row, rows)
+		records := 0.0
+		for _, job := range jobs {
+			records += c.records[job][kind] / float64(max(1, counted))
+		}
+		if counted == 0 || records == 0 {
 			continue
 		}
 		want := whole
-		if w, g, counted := c.meansOf(program, row+"-cpu", rows); counted == jobs {
+		if w, g, n := c.meansOf(jobs, row+"-cpu", rows); n == counted {
 			want, got, shared[kind] = w, g, 1
 		}
-		combined := c.combining[program].records / records // per record of the map
+		combined := c.combining[c.alike[program][0]].records / records // per record of the map
 		was := at.cost[kind]
 		if kind == int(workload.Map) {
 			was += float64(at.combine * combined)
@@ -153,15 +166,16 @@ func (c *RunCalibration) fit(program int, at *programCosts, m *model.Machine, q 
 // function runs. It reports whether the share was right.
 func (c *RunCalibration) combiner(program int, at *programCosts, most, speed float64, rows platform.Profile) bool {
 	const first, considerable = 0.5, 0.05
-	of := c.combining[program]
-	if _, _, counted := c.meansOf(program, mapCPURow, rows); counted == 0 {
+	of := c.combining[c.alike[program][0]]
+	jobs := c.jobsLike(program)
+	if _, _, counted := c.meansOf(jobs, mapCPURow, rows); counted == 0 {
 		return true
 	}
-	if want, got, jobs := c.meansOf(program, mergeRow, rows); jobs > 0 && of.merged > considerable*of.records {
+	if want, got, counted := c.meansOf(jobs, mergeRow, rows); counted > 0 && of.merged > considerable*of.records {
 		at.share = math.Max(0, math.Min(1, (at.combine+(want-got)*1e6*speed/of.merged)/most))
 		return math.Abs(want-got) <= nearEnough*want
 	}
-	want, got, _ := c.meansOf(program, mapRow, rows)
+	want, got, _ := c.meansOf(jobs, mapRow, rows)
 	gap, share := (want-got)/want, at.share
 	if math.Abs(gap) <= nearEnough {
 		return true
@@ -176,10 +190,18 @@ func (c *RunCalibration) combiner(program int, at *programCosts, most, speed flo
 	return at.share == share
 }
 
-// meansOf returns the mean recorded and simulated times of a row over the jobs of a
-// program, ms.
-func (c *RunCalibration) meansOf(program int, row string, simulated platform.Profile) (want, got float64, jobs int) {
-	for _, job := range c.jobs[program] {
+// jobsLike returns the jobs of a program and of those that do the same.
+func (c *RunCalibration) jobsLike(program int) (jobs []string) {
+	for _, i := range c.alike[program] {
+		jobs = append(jobs, c.jobs[i]...)
+	}
+	return jobs
+}
+
+// meansOf returns the mean recorded and simulated times of a row over the jobs that have
+// it, ms, and their number.
+func (c *RunCalibration) meansOf(of []string, row string, simulated platform.Profile) (want, got float64, jobs int) {
+	for _, job := range of {
 		w, g := rowOf(c.recorded, row+" "+job), rowOf(simulated, row+" "+job)
 		if w >= 0 && g >= 0 {
 			want, got, jobs = want+w, got+g, jobs+1
@@ -218,8 +240,15 @@ func (c *RunCalibration) simulate(q model.WhatIf, at candidate) (platform.Profil
 		c.progress(study.SweepStatus{Done: c.Runs, Ended: c.Runs, Total: MostSimulations})
 	}
 	var rows platform.Profile
+	var all []workload.Attempt
 	for i := range q.Jobs {
-		times[q.Jobs[i].ID].rows(&rows, q.Jobs[i].ID)
+		all = append(all, times[q.Jobs[i].ID].all...)
+	}
+	load := hostLoad(all)
+	for i := range q.Jobs {
+		id := q.Jobs[i].ID
+		times[id].rows(&rows, id)
+		times[id].besideRows(&rows, id, load)
 	}
 	return rows, nil
 }

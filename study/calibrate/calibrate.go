@@ -11,6 +11,7 @@ package calibrate
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,11 +56,12 @@ type RunCalibration struct {
 	found     candidate
 	keys      []foundKey
 	warnings  []string
-	records   [][2]float64 // of one map and of one reduce, by program
-	jobs      [][]string   // ids of the recorded jobs, by program
-	combined  []bool       // a codec or a combiner that is not recorded made less of the map output, by program
-	combining []combining  // by program
-	packed    []bool       // compressed output whose ratio the recorded bytes contain, by program
+	records   map[string][2]float64 // of one map and of one reduce, by job
+	jobs      [][]string            // ids of the recorded jobs, by program
+	alike     [][]int               // programs that do the same, by program
+	combined  []bool                // a codec or a combiner that is not recorded made less of the map output, by program
+	combining []combining           // by program
+	packed    []bool                // compressed output whose ratio the recorded bytes contain, by program
 
 	hosts    []hostFactor
 	scatters [][2]taskScatter // by program, of maps and of reduces
@@ -194,6 +196,14 @@ func (c *RunCalibration) open(h *workload.History, paths []string, topology stri
 	if err := c.readPrograms(h); err != nil {
 		return err
 	}
+	for i := range c.Programs {
+		c.alike = append(c.alike, nil)
+		for k := range c.Programs {
+			if alike(&c.Programs[i], &c.Programs[k]) {
+				c.alike[i] = append(c.alike[i], k)
+			}
+		}
+	}
 	c.measure(h)
 	if len(c.recorded) == 0 {
 		err := fmt.Errorf("%s: no job has what calibrating needs: want jobs that succeeded, with bytes, records and times of tasks (slotwave inspect lists what a record lacks)", strings.Join(paths, ", "))
@@ -204,6 +214,22 @@ func (c *RunCalibration) open(h *workload.History, paths []string, topology stri
 	}
 	c.hosts = FactorsOf(h)
 	return nil
+}
+
+// alike reports whether two programs turn their records into as many of the same width:
+// jobs of other names, such as those of each day, run the same code.
+func alike(a, b *model.Program) bool {
+	const near = 0.02 // of each ratio
+	x, y := &a.Data, &b.Data
+	for _, pair := range [][2]float64{
+		{x.InputPairWidth, y.InputPairWidth}, {x.MapSizeSel, y.MapSizeSel}, {x.MapRecsSel, y.MapRecsSel}, {x.CombineRecsSel, y.CombineRecsSel},
+		{x.ReduceSizeSel, y.ReduceSizeSel}, {x.ReduceRecsSel, y.ReduceRecsSel},
+	} {
+		if math.Abs(pair[0]-pair[1]) > near*max(pair[0], pair[1]) {
+			return false
+		}
+	}
+	return true
 }
 
 // readPrograms makes a program of each name of a job, with costs to start from.
@@ -237,11 +263,7 @@ func (c *RunCalibration) readPrograms(h *workload.History) error {
 		taken[name] = true
 		program.Source = []string{"slotwave platform calibrate: the costs with which simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}
 		c.files = append(c.files, name)
-		records := [2]float64{r.MapInRecords.Mean, 0}
-		if r.ReduceInRecords.N > 0 {
-			records[workload.Reduce] = r.ReduceInRecords.Mean
-		}
-		c.records, c.jobs = append(c.records, records), append(c.jobs, nil)
+		c.jobs = append(c.jobs, nil)
 		out := r.MapInBytes.Mean * float64(r.Maps) * program.Data.MapSizeSel
 		c.combined = append(c.combined, !program.Combiner && r.ReduceInBytes.N > 0 && r.ReduceInBytes.Mean*float64(r.Reduces) < 0.95*out)
 		c.combining, c.packed = append(c.combining, combining{}), append(c.packed, false)
@@ -253,7 +275,8 @@ func (c *RunCalibration) readPrograms(h *workload.History) error {
 // measure takes the rows of the recorded jobs. The time of a whole job that a standstill
 // held up tells nothing of the machine.
 func (c *RunCalibration) measure(h *workload.History) {
-	c.launch = true
+	c.launch, c.records = true, map[string][2]float64{}
+	var measured []*jobTimes
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		program := slices.IndexFunc(c.Programs, func(p model.Program) bool { return p.Title == j.Name || p.Title == j.ID })
@@ -270,12 +293,17 @@ func (c *RunCalibration) measure(h *workload.History) {
 		c.tasks = append(c.tasks, jobAttempts{job: cmp.Or(j.Conf.String(workload.OriginalID, ""), j.ID)})
 		at := &c.tasks[len(c.tasks)-1]
 		times, of, won := jobTimes{submit: j.Submit}, combining{}, 0.0
+		var records, counted [2]float64
 		for k := range j.Tasks {
 			for n := range j.Tasks[k].Attempts {
 				a := &j.Tasks[k].Attempts[n].Attempt
 				at.attempts = append(at.attempts, *a)
 				c.launch = c.launch && !workload.Known(a.Phases[workload.PhaseStartup])
 				times.add(a)
+				if a.Kind <= workload.Reduce && a.State == workload.Succeeded && a.InRecords >= 0 {
+					records[a.Kind] += float64(a.InRecords)
+					counted[a.Kind]++
+				}
 				if a.Kind == workload.Map && a.State == workload.Succeeded && a.OutRecords >= 0 {
 					of.records += float64(max(0, a.CombineInRecords))
 					of.merged += float64(max(0, a.CombineInRecords-a.OutRecords))
@@ -292,7 +320,11 @@ func (c *RunCalibration) measure(h *workload.History) {
 				c.recorded = append(c.recorded, row)
 			}
 		}
-		c.jobs[program] = append(c.jobs[program], id)
+		c.records[id] = [2]float64{records[workload.Map] / max(1, counted[workload.Map]), records[workload.Reduce] / max(1, counted[workload.Reduce])}
+		c.jobs[program], measured = append(c.jobs[program], id), append(measured, &times)
+	}
+	for n, load := range loadsBeside(c.tasks, h.AtOnce() != "") {
+		measured[n].besideRows(&c.recorded, c.tasks[n].job, load)
 	}
 }
 

@@ -1,8 +1,12 @@
 package calibrate
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/workload"
@@ -12,12 +16,15 @@ import (
 type jobTimes struct {
 	spec                  *workload.Job // nil: a recorded one
 	submit, lastMap, last time.Duration
+	all                   []workload.Attempt // those that did not succeed too
 	maps, merges          []time.Duration
+	mapped                []workload.Attempt
 	reduces               []workload.Attempt
 	cpu                   [2][]time.Duration // of maps, of reduces
 }
 
 func (t *jobTimes) add(a *workload.Attempt) {
+	t.all = append(t.all, *a)
 	if a.State != workload.Succeeded || !workload.Known(a.Start) || !workload.Known(a.Finish) {
 		return
 	}
@@ -28,7 +35,7 @@ func (t *jobTimes) add(a *workload.Attempt) {
 	switch a.Kind {
 	case workload.Map:
 		t.lastMap = max(t.lastMap, a.Finish)
-		t.maps = append(t.maps, a.Finish-a.Start)
+		t.maps, t.mapped = append(t.maps, a.Finish-a.Start), append(t.mapped, *a)
 		if merge := a.Phases[workload.PhaseMerge]; workload.Known(merge) {
 			t.merges = append(t.merges, merge)
 		}
@@ -52,6 +59,49 @@ const (
 )
 
 var runRows = []string{mapRow, mergeRow, shuffleRow, sortRow, reduceRow, mapCPURow, reduceCPURow, jobRow}
+
+// What tasks beside each other cost each other: mean times of the third of the maps with
+// the fewest attempts beside them, and of that with the most, and how much maps scatter.
+const (
+	aloneRow   = "map-alone"
+	crowdedRow = "map-crowded"
+	scatterRow = "map-scatter"
+)
+
+var besideRows = []string{aloneRow, crowdedRow, scatterRow}
+
+// leastMS is added to the times of rows, about the time of a task start.
+const leastMS = 100
+
+// usualScatter is the deviation of the logarithms of equal maps for which their data are
+// enough. As ms it counts as much as leastMS.
+const usualScatter = 0.2
+
+// besideRows adds the rows of what maps cost each other. load returns the mean number of
+// attempts on the machine during an attempt.
+func (t *jobTimes) besideRows(to *platform.Profile, job string, load func(*workload.Attempt) float64) {
+	const least = 3 // maps in a third
+	third := len(t.mapped) / 3
+	if third < least {
+		return
+	}
+	slices.SortStableFunc(t.mapped, func(a, b workload.Attempt) int { return cmp.Compare(load(&a), load(&b)) })
+	var logs []float64
+	sums := [3]float64{}
+	for i := range t.mapped {
+		took := t.mapped[i].Duration().Seconds()
+		logs = append(logs, math.Log(max(0.001, took)))
+		switch {
+		case i < third:
+			sums[0] += took
+		case i >= len(t.mapped)-third:
+			sums[1] += took
+		}
+	}
+	for i, ms := range []float64{1000 * sums[0] / float64(third), 1000 * sums[1] / float64(third), stat.StdDev(logs, nil) / usualScatter * leastMS} {
+		to.Add(besideRows[i]+" "+job, platform.PhaseRow{MS: ms})
+	}
+}
 
 func (t *jobTimes) rows(to *platform.Profile, job string) {
 	add := func(row string, times []time.Duration) {

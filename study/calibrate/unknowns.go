@@ -183,9 +183,6 @@ func racksOf(q *model.WhatIf) int {
 // reads another replica takes some percent more or less.
 const noise = 0.04
 
-// leastMS is added to the times of rows, about the time of a task start.
-const leastMS = 100
-
 // find looks for candidates that show the record's rows. The one that comes nearest is
 // what was found, and others are its alternatives.
 func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error {
@@ -200,7 +197,8 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 	shown, kept := make([]candidate, members), make([]candidate, members)
 	for i := range kept {
 		for k := range c.Programs {
-			kept[i].costs = append(kept[i].costs, programCosts{cost: [2]float64{start.Speed * c.Programs[k].MapCPU, start.Speed * c.Programs[k].ReduceCPU}})
+			p := &c.Programs[c.alike[k][0]] // those that do the same have the same costs from here on
+			kept[i].costs = append(kept[i].costs, programCosts{cost: [2]float64{start.Speed * p.MapCPU, start.Speed * p.ReduceCPU}})
 		}
 	}
 	of := func(member int, values []float64) candidate {
@@ -283,7 +281,7 @@ func (c *RunCalibration) logsOf(rows platform.Profile) (logs []float64) {
 func (c *RunCalibration) misfits(rows platform.Profile) (list []float64) {
 	for i := range c.Programs {
 		misfit := 1.0
-		if want, got, jobs := c.meansOf(i, jobRow, rows); jobs > 0 && want > 0 && got > 0 {
+		if want, got, jobs := c.meansOf(c.jobs[i], jobRow, rows); jobs > 0 && want > 0 && got > 0 {
 			misfit = want / got
 		}
 		list = append(list, misfit)
