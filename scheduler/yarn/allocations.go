@@ -233,6 +233,9 @@ func (s *fair) newQueue(r *reader, parent *fairQueue, path string, own map[strin
 	s.queues[path] = q
 	s.configure(r, q, defaults)
 	s.configure(r, q, own)
+	if parent != nil && !parent.preemptable && s.release.Fair28 {
+		q.preemptable = false // whatever it states (FSQueue.updatePreemptionVariables)
+	}
 	if parent != nil && q.policy != nil {
 		switch {
 		case parent.policy == sharings["fifo"]:

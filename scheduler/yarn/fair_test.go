@@ -298,6 +298,16 @@ func TestFairPreemption(t *testing.T) {
 	want(t, "b's ApplicationMaster", len(b.granted), 1)
 }
 
+// A queue that nothing may be taken from keeps those below it too, whatever they state
+// (FSQueue.updatePreemptionVariables, 3.3.6).
+func TestQueuesBelowOneThatIsSpared(t *testing.T) {
+	up := queue("up", "allowPreemptionFrom", "false")
+	up.Queues = append(up.Queues, queue("a", "allowPreemptionFrom", "true"))
+	s := fairDesk(t, 1, mib(4096, 4), Properties{}, queues(up, queue("b"))).s.(*fair)
+	want(t, "below", s.queues["root.up.a"].preemptable, false)
+	want(t, "beside", s.queues["root.b"].preemptable, true)
+}
+
 // For a request at one node only an ApplicationMaster could go there; the other node has room
 // without a victim, so that none is chosen (FSPreemptionThread.getBestPreemptableContainers,
 // 3.3.6: containers of fewer ApplicationMasters go first, and none are fewer).
