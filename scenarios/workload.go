@@ -75,7 +75,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	l.replay.Speculated = m.fidelity == model.Replay
 	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
 	l.replay.Bytes, m.volumes = shape.ScaleBytes, shape.ScaleBytes
-	for _, key := range []string{"scale_bytes", "scale_time", "scale_jobs", "reduces", "block_size"} {
+	for _, key := range []string{"scale_bytes", "scale_time", "scale_jobs", "fold", "reduces", "block_size"} {
 		if t.has(key) && t.line(key) >= 0 {
 			l.changed = append(l.changed, join(t.path, key))
 		}
@@ -97,7 +97,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	t.done()
 	if len(paths) == 0 {
-		t.idle("there is no trace", "format", "job", "scale_time", "scale_jobs", "first", "last", "jobs", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay", "users")
+		t.idle("there is no trace", "format", "job", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay", "users")
 		for i, given := range []string{strings.Join(f.reading.Jobs, ", "), f.reading.Format, f.reading.Topology} {
 			if given != "" {
 				flag := []string{"job", "format", "topology"}[i]
@@ -462,6 +462,11 @@ func (t *table) readShape(seed workload.Seed) workload.Shaping {
 	s.ScaleJobs = t.number("scale_jobs", 1, 0, anyNumber)
 	s.ScaleTime = t.number("scale_time", 1, 0, anyNumber)
 	s.ScaleBytes = t.number("scale_bytes", 1, 0, anyNumber)
+	if t.given("fold") {
+		fold := t.inner("fold")
+		s.Fold = &workload.Folding{Cycle: fold.duration("cycle", 0), Length: fold.duration("length", 0), Concentration: fold.number("concentration", 1, 0, anyNumber)}
+		fold.done()
+	}
 	return s
 }
 

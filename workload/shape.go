@@ -207,6 +207,41 @@ func scaleJobs[T any, P arrivalOf[T]](jobs []T, factor float64, seed Seed) []T {
 	return byArrival[T, P](out)
 }
 
+// fold makes a short trace from a long one, as Rumen's Folder does. It shortens
+// each cycle of the trace (a day, say) to the given length and overlays the
+// cycles. It keeps each job with the same probability, chosen so that the density
+// of jobs is that of the original multiplied by the concentration.
+func fold[T any, P arrivalOf[T]](jobs []T, cycle, length time.Duration, concentration float64, seed Seed) ([]T, error) {
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	span := time.Duration(0)
+	for i := range jobs {
+		span = max(span, P(&jobs[i]).arrival())
+	}
+	if cycle <= 0 || length <= 0 || concentration <= 0 {
+		return nil, fmt.Errorf("fold: cycle %v, length %v, concentration %g: want them above zero", cycle, length, concentration)
+	}
+	// Cycles are whole: the last one counts in full, because its end is not
+	// recorded.
+	cycles := math.Ceil(float64(span+1) / float64(cycle))
+	keep := concentration * length.Seconds() / (cycles * cycle.Seconds())
+	if keep > 1 {
+		return nil, fmt.Errorf("fold: %v at %g times the density needs %.2f times as many jobs as the trace has", length, concentration, keep)
+	}
+	seed = seed.Named("fold")
+	var out []T
+	for i := range jobs {
+		if seed.Stream(i, 0).Uniform() >= keep {
+			continue
+		}
+		at := P(&jobs[i]).arrival()
+		to := Seconds((at % cycle).Seconds() / cycle.Seconds() * length.Seconds())
+		out = append(out, P(&jobs[i]).moved(to-at))
+	}
+	return byArrival[T, P](out), nil
+}
+
 // Shaping lists the changes to a trace before it is used, in this order. The
 // zero value of a field changes nothing. For the scales this is 1.
 type Shaping struct {
@@ -216,7 +251,14 @@ type Shaping struct {
 	ScaleJobs   float64
 	ScaleTime   float64
 	ScaleBytes  float64
+	Fold        *Folding
 	Seed        Seed
+}
+
+// Folding are the arguments of fold.
+type Folding struct {
+	Cycle, Length time.Duration
+	Concentration float64
 }
 
 // maxJobs guards the memory against a mistyped factor.
@@ -252,6 +294,9 @@ func shape[T any, P arrivalOf[T]](jobs []T, s *Shaping) ([]T, error) {
 	}
 	if s.ScaleBytes != 1 {
 		jobs = scaleBytes[T, P](jobs, s.ScaleBytes)
+	}
+	if s.Fold != nil {
+		return fold[T, P](jobs, s.Fold.Cycle, s.Fold.Length, s.Fold.Concentration, s.Seed)
 	}
 	return jobs, nil
 }

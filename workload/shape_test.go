@@ -37,6 +37,42 @@ func TestWindowAndScale(t *testing.T) {
 	}
 }
 
+// TestFold: ten days of one job a minute folded to one hour at the same density
+// leave about 60 of 14,400 jobs, spread over the hour as over the day.
+func TestFold(t *testing.T) {
+	jobs := steady(14400)
+	f, err := fold(jobs, 24*time.Hour, time.Hour, 1, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(float64(len(f))-60) > 4*math.Sqrt(60) {
+		t.Errorf("%d jobs, want about 60", len(f))
+	}
+	first := 0
+	for i := range f {
+		if f[i].Submit >= time.Hour {
+			t.Errorf("%s at %v", f[i].ID, f[i].Submit)
+		}
+		if f[i].Submit < 30*time.Minute {
+			first++
+		}
+	}
+	if share := float64(first) / float64(len(f)); share < 0.25 || share > 0.75 {
+		t.Errorf("%.2f of the jobs in the first half", share)
+	}
+	again, _ := fold(jobs, 24*time.Hour, time.Hour, 1, 7)
+	other, _ := fold(jobs, 24*time.Hour, time.Hour, 1, 8)
+	if !reflect.DeepEqual(f, again) || reflect.DeepEqual(f, other) {
+		t.Error("the seed does not decide the outcome alone")
+	}
+	if _, err := fold(jobs, 24*time.Hour, time.Hour, 1000, 7); err == nil {
+		t.Error("more jobs than there are")
+	}
+	if _, err := fold(jobs, 0, time.Hour, 1, 7); err == nil {
+		t.Error("a cycle of no length")
+	}
+}
+
 func TestScaleJobs(t *testing.T) {
 	jobs := steady(1000)
 	for _, x := range []struct {

@@ -152,6 +152,7 @@ func newName(old string) string {
 var oldFlags = map[string]string{
 	"first": "--set workload.first=N", "last": "--set workload.last=N", "jobs": "--set workload.jobs=N",
 	"scale-jobs": "--set workload.scale_jobs=X", "scale-time": "--set workload.scale_time=X", "scale-bytes": "--set workload.scale_bytes=X",
+	"fold":  "--set workload.fold.cycle=24h --set workload.fold.length=1h",
 	"costs": "slotwave platform calibrate", "system": "--every 20ms,5s",
 	"history": "--set models.history=PATH", "statistics": "--set models.statistics=FILE", "small": "--set models.small=PATH",
 	"platform-model": "--set models.platform_model=FILE", "literal": "--set models.literal=true",
