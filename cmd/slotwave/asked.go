@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -71,32 +70,21 @@ func (k *asked) options() study.Options {
 	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, Over: k.over, ForkAt: k.forkAt, Fidelity: k.fidelity, Reading: k.reading, Containers: k.containers, Costs: k.costs}
 }
 
-func notOfScenario(known []string) error {
-	return fmt.Errorf("--know: got %s: want a history before it: a scenario states its machines", known[0])
-}
-
 // open opens a scenario and prints its warnings.
 func (a *app) open(name string, k *asked) (*study.Study, error) {
 	if k.replications < 1 {
 		return nil, fmt.Errorf("--replications: got %d: want 1 or more", k.replications)
 	}
-	if len(k.known) > 0 && !isHistory(name) {
-		return nil, notOfScenario(k.known)
-	}
 	s, err := study.Open(name, k.options())
-	if needs := (*study.NeedsMachine)(nil); k.verb != nil && isHistory(name) && (len(k.known) > 0 || errors.As(err, &needs)) {
+	if k.verb != nil {
 		out := cmp.Or(k.out, filepath.Join("out", text.Slug(filepath.Base(name))+k.settingsSuffix()))
-		if !k.costs {
-			k.out = out
-		}
-		if k.machine, err = a.machineOf(k.verb, name, out, &calibrating{known: k.known, reading: k.reading, output: output{quiet: k.quiet || k.json, force: k.force}}); err != nil {
-			if needs != nil {
-				err = fmt.Errorf("%w\n%w", needs, err)
+		k.machine, err = a.machineFor(k.verb, name, out, err, &calibrating{known: k.known, reading: k.reading, output: output{quiet: k.quiet || k.json, force: k.force}})
+		if k.machine != "" {
+			if k.reading = (scenarios.Reading{}); !k.costs {
+				k.out = out
 			}
-			return nil, err
+			s, err = study.Open(k.machine, k.options())
 		}
-		k.reading = scenarios.Reading{}
-		s, err = study.Open(k.machine, k.options())
 	}
 	if err == nil && !k.quiet {
 		a.warn(s.Scenario.Warnings)

@@ -111,26 +111,19 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 		return err
 	}
 	s, err := size.Open(name, k.Options)
-	history, needs := "", (*study.NeedsMachine)(nil)
-	switch {
-	case errors.As(err, &needs):
-		history = needs.History
-	case err == nil && len(known) > 0:
+	history := k.Scenario
+	if err == nil {
 		history = s.File.Scenario
 	}
-	if len(known) > 0 && history != "" && !isHistory(history) {
-		return notOfScenario(known)
-	}
-	if isHistory(history) {
-		machine, failed := a.machineOf(c, history, cmp.Or(k.out, "out/size"), &calibrating{known: known, reading: scenarios.Reading{Jobs: k.Jobs}, output: output{quiet: k.quiet || k.json, force: k.force}})
-		if failed != nil {
-			return errors.Join(err, failed)
-		}
-		k.Scenario = machine
-		s, err = size.Open(name, k.Options)
-	}
+	machine, err := a.machineFor(c, history, cmp.Or(k.out, "out/size"), err, &calibrating{known: known, reading: scenarios.Reading{Jobs: k.Jobs}, output: output{quiet: k.quiet || k.json, force: k.force}})
 	if err != nil {
 		return err
+	}
+	if machine != "" {
+		k.Scenario = machine
+		if s, err = size.Open(name, k.Options); err != nil {
+			return err
+		}
 	}
 	if err := s.Ask(); err != nil {
 		return err
@@ -159,9 +152,30 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 	return a.show(&k.output, found.WriteText, found.WriteJSON, "run", filepath.Join(k.out, resultdir.ManifestName))
 }
 
-// machineOf calibrates a machine from a history, for questions that recorded times do not
-// answer, and returns its scenario, beside a result. One that is there already, made by
-// this program of the same record with the same known keys, is taken.
+// machineFor returns the scenario of a machine of a history, if a fact about it is known,
+// or if opening the question found that recorded times do not answer it; empty: neither.
+func (a *app) machineFor(c *cobra.Command, history, result string, opened error, k *calibrating) (scenario string, err error) {
+	needs := (*study.NeedsMachine)(nil)
+	switch {
+	case errors.As(opened, &needs):
+		history = needs.History
+	case opened != nil || len(k.known) == 0:
+		return "", opened
+	case !isHistory(history):
+		return "", fmt.Errorf("--know: got %s: want a history before it: a scenario states its machines", k.known[0])
+	}
+	if !isHistory(history) {
+		return "", opened
+	}
+	if scenario, err = a.machineOf(c, history, result, k); err != nil {
+		return "", errors.Join(opened, err)
+	}
+	return scenario, nil
+}
+
+// machineOf calibrates a machine from a history and returns its scenario, beside a result.
+// One that is there already, made by this program of the same record with the same known
+// keys, is taken.
 func (a *app) machineOf(c *cobra.Command, history, result string, k *calibrating) (scenario string, err error) {
 	k.out = filepath.Join(filepath.Dir(result), text.Slug(filepath.Base(history))+"-machine")
 	k.platform, k.seed, k.brief = defaultStart, 1, true
@@ -182,14 +196,13 @@ func (a *app) machineOf(c *cobra.Command, history, result string, k *calibrating
 	if err != nil {
 		return "", err
 	}
-	if m, err := resultdir.ReadManifest(filepath.Join(k.out, resultdir.ManifestName)); err == nil && m.Scenario == "calibrate" {
+	manifest := filepath.Join(k.out, resultdir.ManifestName)
+	if m, err := resultdir.ReadManifest(manifest); err == nil && m.Scenario == "calibrate" {
 		used := slices.DeleteFunc(slices.Clone(m.Arguments), func(argument string) bool { return !strings.HasPrefix(argument, "--") })
 		slices.Sort(used)
 		slices.Sort(asked)
-		own := build()
-		same := m.Build.Version == own.Version && m.Build.Revision == own.Revision && // another program finds another machine
-			!strings.HasSuffix(own.Version, "+dirty") // Go's name for any sources that are not committed
-		if same && slices.Equal(used, asked) && study.InputsUnchanged(m.Inputs) == nil {
+		// Another program finds another machine.
+		if build().Made(m, manifest) && slices.Equal(used, asked) && study.InputsUnchanged(m.Inputs) == nil {
 			return scenario, nil
 		}
 		k.force = true

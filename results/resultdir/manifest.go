@@ -64,6 +64,22 @@ type FileSum struct {
 	SHA256 string `json:"sha256"`
 }
 
+// Made reports whether a result whose manifest is a file was certainly made by this
+// program: by the same release or revision, without changes. A program that has neither
+// must be older than the file.
+func (b Build) Made(m Manifest, file string) bool {
+	if b.Version != m.Build.Version || b.Revision != m.Build.Revision || strings.HasSuffix(b.Version, "+dirty") { // Go's name for sources that are not committed
+		return false
+	}
+	if b.Revision != "" || b.Version != unversioned {
+		return true
+	}
+	name, err := os.Executable()
+	program, err2 := os.Stat(name)
+	written, err3 := os.Stat(file)
+	return errors.Join(err, err2, err3) == nil && program.ModTime().Before(written.ModTime())
+}
+
 // ReadBuild describes the running program. The version is the argument if a
 // release set one, else that of the tag or commit that Go built the program
 // from. The revision is that of the build, or else the argument.
