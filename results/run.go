@@ -37,7 +37,7 @@ type Run struct {
 	Models      []Answer             // answers of other models to the same question
 	Limits      []Limit              // what limited the first replication, the largest part first; empty: not known
 	NoPlots     bool                 // write no pictures
-	Labels      figure.Labels        // texts of the pictures that the user replaces
+	Labels      *figure.Labels       // texts of the pictures that the user replaces
 
 	Stated       []string           // settings that state what the record does not
 	Rescaled     bool               // recorded times are adapted to where tasks run

@@ -226,7 +226,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	} else {
 		s.Attempts = t.oneOf("attempts", "csv", "csv", "csv.gz", "none")
 	}
-	plots := t.oneOf("plots", "all", "all", "none")
+	plots := t.oneOf("plots", "all", "all", "pdf", "none")
 	s.Labels = t.inner("figure").labels("")
 
 	f.modelFiles(t.inner("models"), s)
@@ -285,7 +285,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 			break
 		}
 	}
-	s.NoPlots = plots == "none"
+	s.NoPlots, s.PDF = plots == "none", plots == "pdf"
 	if many := len(s.Runs) > mostDrawn; many && !t.has("plots") {
 		s.NoPlots = true
 		t.warn("no pictures are drawn of %d runs: plots = \"all\" draws those of each run", len(s.Runs))

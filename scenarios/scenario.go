@@ -22,6 +22,7 @@ type Scenario struct {
 	Tables   int               // [[job]] tables of the file
 	Attempts string            // attempt table to write: csv, csv.gz or none
 	NoPlots  bool              // write no pictures
+	PDF      bool              // write them as PDF too
 	Labels   map[string]string // [figure]: texts of pictures by what they replace
 	Case     bool              // a recorded case of a ResourceManager, which has the tables of the record
 	Inputs   []Input           // the scenario itself first, then the files that it names

@@ -110,7 +110,7 @@ func PointsOf(all []Opened, runs []*results.Run) *points.Points {
 	}
 	p := points.NewPoints(keys)
 	if len(all) > 0 {
-		p.Labels = all[0].Study.Scenario.Labels
+		p.Labels = all[0].Study.Labels
 	}
 	for i := range all {
 		values := make([]string, len(keys))

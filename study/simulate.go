@@ -161,7 +161,7 @@ func (s *Study) newRun(r int) *results.Run {
 	return &results.Run{
 		Question: &asked.Question, Predictions: make([]model.Prediction, n), Replicated: make([]points.Replication, n),
 		Recorded: asked.Recorded, Changed: asked.Changed, Stated: asked.Stated, Rescaled: asked.Rescaled, Still: asked.Still,
-		Labels: s.Scenario.Labels,
+		Labels: s.Labels,
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
@@ -102,6 +103,7 @@ type Study struct {
 	Scenario *scenarios.Scenario // made with the seed of the first replication
 	File     *scenarios.File
 	Options  Options
+	Labels   *figure.Labels // [figure] of the scenario
 
 	alternatives []*scenarios.Scenario // the same runs by other calibrations, each with a seed of its own
 	machines     []*scenarios.File     // File and those of the alternatives
@@ -137,7 +139,7 @@ func Open(name string, o Options) (*Study, error) {
 	if run := &first.Runs[0]; len(first.Beyond) > 0 && len(run.Recorded) > 0 && run.Question.Fidelity == model.Replay {
 		return nil, &NeedsMachine{name, workload.WithoutSecrets(strings.Join(first.Beyond, ", "))}
 	}
-	s := &Study{Scenario: first, File: f, Options: o, machines: []*scenarios.File{f}}
+	s := &Study{Scenario: first, File: f, Options: o, Labels: figure.NewLabels(first.Labels, first.PDF), machines: []*scenarios.File{f}}
 	for i, settings := range first.Alternatives {
 		other, err := scenarios.OpenReading(name, o.Reading, append(settings, o.Settings()...)...)
 		if err != nil {

@@ -128,7 +128,11 @@ func (a *app) keep(s *study.Study, k *asked, write func(resultdir.Target) error,
 	if err != nil {
 		return err
 	}
-	return a.end(d, m)
+	if err := a.end(d, m); err != nil || k.quiet {
+		return err
+	}
+	a.warn(s.Labels.Unused())
+	return nil
 }
 
 // parsePart reads 10% or 0.1. An empty text means no limit.

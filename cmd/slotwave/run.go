@@ -135,6 +135,9 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	if err := a.end(d, m, func(resultdir.Target) error { return s.Write(d, runs) }, logged(began)); err != nil {
 		return err
 	}
+	if !k.quiet {
+		a.warn(s.Labels.Unused())
+	}
 	k.lines = screenHeight
 	next := []string{"diagnose", runFolders(k.out)[0]}
 	switch {

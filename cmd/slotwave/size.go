@@ -143,11 +143,11 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 	if err = errors.Join(err, j.Close()); err != nil {
 		return err
 	}
-	if !k.quiet {
-		a.warn(s.Warnings())
-	}
 	if err := a.end(d, s.Manifest(build()), found.Write, logged(began)); err != nil {
 		return err
+	}
+	if !k.quiet {
+		a.warn(append(s.Warnings(), s.Base.Labels.Unused()...))
 	}
 	return a.show(&k.output, found.WriteText, found.WriteJSON, "run", filepath.Join(k.out, resultdir.ManifestName))
 }

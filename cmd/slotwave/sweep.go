@@ -301,5 +301,8 @@ func (a *app) finishSweep(s *sweep.Sweep, d *resultdir.Dir, k *sweeping, began t
 	if err := a.end(d, s.Manifest(build()), write, logged(began)); err != nil {
 		return err
 	}
+	if !k.quiet {
+		a.warn(s.Base.Labels.Unused())
+	}
 	return a.show(&k.output, p.WriteText, nil, "run", filepath.Join(k.out, resultdir.ManifestName))
 }

@@ -31,21 +31,31 @@ func DidYouMean(word string, words []string) string {
 // Nearest returns the index of the word that was most likely meant: mistyped in
 // at most a third of its letters, cut short or too long, or with a part in common as map_time
 // and map_output; dots, dashes and spaces count for nothing. It is -1 if none is near.
-func Nearest(word string, words []string) int {
+func Nearest(word string, words []string) int { return nearest(word, words, true) }
+
+// Mistyped is Nearest without words that have no more than a part in common.
+func Mistyped(word string, words []string) int { return nearest(word, words, false) }
+
+func nearest(word string, words []string, loose bool) int {
 	best, least := -1, 0
 	parts := partsOf(word)
 	letters := strings.Join(parts, "")
 	for i, w := range words {
 		other := strings.Join(partsOf(w), "")
 		d := distance(letters, other)
-		common := slices.ContainsFunc(partsOf(w), func(p string) bool { return len(p) > 2 && slices.Contains(parts, p) })
+		common := loose && slices.ContainsFunc(partsOf(w), func(p string) bool { return len(p) > 2 && slices.Contains(parts, p) })
 		cut := len(letters) > 2 && strings.HasPrefix(other, letters) || len(other) > 2 && strings.HasPrefix(letters, other)
 		most := max(2, len(letters)/3)
 		if len(letters) < 5 {
 			most = 1
 		}
 		near := d <= most && d < len(letters)
-		if !near && !cut { // a part in common says less
+		switch {
+		case len(parts) > 1 && sameParts(parts, partsOf(w)):
+			near, d = true, 0
+		case near && len(other) > 0 && letters[0] != other[0] && !cut: // few mistype the first letter
+			d += 2000
+		case !near && !cut: // a part in common says less
 			d += 1000
 		}
 		if (near || cut || common) && (best < 0 || d < least) {
@@ -57,6 +67,18 @@ func Nearest(word string, words []string) int {
 
 func partsOf(word string) []string {
 	return strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return strings.ContainsRune("_.- /", r) })
+}
+
+// HasParts reports whether a word of several parts has all of its parts in another one.
+func HasParts(other, word string) bool {
+	has := partsOf(other)
+	parts := partsOf(word)
+	return len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !slices.Contains(has, p) })
+}
+
+// sameParts reports whether two words have the same parts, in any order.
+func sameParts(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // distance returns the number of letters to insert, delete, change or swap
@@ -110,8 +132,6 @@ func NearMissing(missing *fs.PathError) string {
 	}
 	const most = 5
 	switch here := filepath.Clean(cmp.Or(folder, "this folder")); {
-	case folder == "" && len(same) == 0:
-		return ""
 	case len(all) > most:
 		return fmt.Sprintf("; %s has %s and %d more", here, strings.Join(all[:most], ", "), len(all)-most)
 	case len(all) > 0:

@@ -80,8 +80,9 @@ func (l *Line) errorBar(c draw.Canvas, at vg.Point, low, high vg.Length, ends bo
 	c.StrokeLine2(style, at.X-half, high, at.X+half, high)
 }
 
-// BarLines draws lines with error bars. The lines are moved a little apart, so that
-// their bars do not hide each other. A bar that goes on below the axis is cut there.
+// BarLines draws lines with error bars. Lines with points above one value are moved a
+// little apart, so that their bars do not hide each other. A bar that goes on below the
+// axis is cut there.
 type BarLines []Line
 
 // Plot implements plot.Plotter.
@@ -89,9 +90,20 @@ func (lines BarLines) Plot(c draw.Canvas, p *plot.Plot) {
 	const apart = 4
 	x, y := p.Transforms(&c)
 	least := p.Y.Min
+	lineAt, shared := map[float64]int{}, false
+	for i := range lines {
+		for _, p := range lines[i].Points {
+			other, taken := lineAt[p.At]
+			shared = shared || taken && other != i
+			lineAt[p.At] = i
+		}
+	}
 	for i := range lines {
 		l := &lines[i]
-		moved := apart * (vg.Length(i) - vg.Length(len(lines)-1)/2)
+		moved := vg.Length(0)
+		if shared {
+			moved = apart * (vg.Length(i) - vg.Length(len(lines)-1)/2)
+		}
 		var mean []vg.Point
 		for _, p := range l.Points {
 			at := vg.Point{X: x(p.At) + moved, Y: y(p.Mean)}

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results/resultdir"
 
 	"golang.org/x/sync/errgroup"
@@ -15,11 +18,35 @@ import (
 
 // Labels are a user's texts by what they replace: title, subtitle, x, y, or a text as
 // the picture has it. After the name of a picture and a dot they are for that one alone.
-type Labels map[string]string
+// The zero value and nil have none.
+type Labels struct {
+	PDF   bool // draw PDF too
+	own   map[string]string
+	used  map[string]bool
+	drawn []string // texts of pictures that may be replaced
+}
+
+// NewLabels returns texts for pictures, which are drawn as PDF too if pdf is true.
+func NewLabels(own map[string]string, pdf bool) *Labels {
+	return &Labels{PDF: pdf, own: own, used: map[string]bool{}}
+}
+
+// Unused returns a warning about each key that replaced nothing in what was drawn.
+func (l *Labels) Unused() (warnings []string) {
+	if l == nil || l.drawn == nil {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.own)) {
+		if !l.used[key] {
+			warnings = append(warnings, fmt.Sprintf("figure.%q replaces nothing here%s: want title, subtitle, x, y or a text of a picture", key, input.DidYouMean(key, l.drawn)))
+		}
+	}
+	return warnings
+}
 
 // Pictures are drawn while the tables are written.
 type Pictures struct {
-	Labels Labels
+	Labels *Labels
 	group  errgroup.Group
 	files  []*drawing
 }
@@ -29,9 +56,9 @@ type drawing struct {
 	content bytes.Buffer
 }
 
-// Draw starts to draw figures as PNG and, if they hold no raster, as SVG.
+// Draw starts to draw figures as PNG and, if they hold no raster, as SVG, and as PDF if asked.
 func (p *Pictures) Draw(names []string, figures []*Figure) {
-	work := make(chan func() error, len(figures))
+	work := make(chan func() error, 2*len(figures))
 	for i, f := range figures {
 		f.relabel(names[i], p.Labels)
 		p.files = append(p.files, &drawing{name: names[i] + ".png"})
@@ -43,6 +70,11 @@ func (p *Pictures) Draw(names []string, figures []*Figure) {
 		p.files = append(p.files, &drawing{name: names[i] + ".svg"})
 		svg := &p.files[len(p.files)-1].content
 		work <- func() error { return errors.Join(f.WritePNG(png), f.WriteSVG(svg)) }
+		if p.Labels != nil && p.Labels.PDF {
+			p.files = append(p.files, &drawing{name: names[i] + ".pdf"})
+			pdf := &p.files[len(p.files)-1].content
+			work <- func() error { return f.WritePDF(pdf) }
+		}
 	}
 	close(work)
 	for range min(len(figures), runtime.GOMAXPROCS(0)) {
@@ -61,17 +93,25 @@ func (p *Pictures) Draw(names []string, figures []*Figure) {
 }
 
 // relabel replaces texts of a figure with those of the user.
-func (f *Figure) relabel(name string, l Labels) {
-	if len(l) == 0 {
+func (f *Figure) relabel(name string, l *Labels) {
+	if l == nil || len(l.own) == 0 {
 		return
 	}
 	replace := func(text *string, part string) {
+		if *text == "" {
+			return
+		}
+		l.drawn = append(l.drawn, part, *text)
+		own, found := *text, false
 		for _, key := range []string{name + "." + part, name + "." + *text, part, *text} {
-			if own, ok := l[key]; ok && key != "" && *text != "" {
-				*text = own
-				return
+			if text, ok := l.own[key]; ok {
+				l.used[key] = true
+				if !found {
+					own, found = text, true
+				}
 			}
 		}
+		*text = own
 	}
 	replace(&f.Title, "title")
 	replace(&f.Subtitle, "subtitle")

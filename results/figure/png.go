@@ -53,23 +53,28 @@ func (c *PNGCanvas) Stroke(p vg.Path) { c.Canvas.Stroke(snapPath(p)) }
 
 // FillString implements vg.Canvas.
 func (c *PNGCanvas) FillString(face plotfont.Face, at vg.Point, text string) {
-	at = snapPoint(at)
+	if outline := textPath(&c.glyphs, face, snapPoint(at), text); len(outline) > 0 {
+		c.Canvas.Fill(outline)
+	}
+}
+
+// textPath returns the outlines of a text.
+func textPath(glyphs *sfnt.Buffer, face plotfont.Face, at vg.Point, text string) (outline vg.Path) {
 	f := face.Face
 	em := fixed.Int26_6(f.UnitsPerEm()) // outlines then use whole units of the font
 	unit := face.Font.Size / vg.Length(em)
 	x := fixed.Int26_6(0)
 	var last sfnt.GlyphIndex
-	var outline vg.Path
 	for i, r := range text {
-		glyph, err := f.GlyphIndex(&c.glyphs, r)
-		c.must(err)
+		glyph, err := f.GlyphIndex(glyphs, r)
+		must(err)
 		if i > 0 {
-			if kern, err := f.Kern(&c.glyphs, last, glyph, em, font.HintingNone); err == nil {
+			if kern, err := f.Kern(glyphs, last, glyph, em, font.HintingNone); err == nil {
 				x += kern
 			}
 		}
-		segments, err := f.LoadGlyph(&c.glyphs, glyph, em, nil)
-		c.must(err)
+		segments, err := f.LoadGlyph(glyphs, glyph, em, nil)
+		must(err)
 		point := func(p fixed.Point26_6) vg.Point {
 			return snapPoint(vg.Point{X: at.X + vg.Length(float64(x+p.X)*float64(unit)), Y: at.Y - vg.Length(float64(p.Y)*float64(unit))})
 		}
@@ -85,19 +90,17 @@ func (c *PNGCanvas) FillString(face plotfont.Face, at vg.Point, text string) {
 				outline.CubeTo(point(s.Args[0]), point(s.Args[1]), point(s.Args[2]))
 			}
 		}
-		advance, err := f.GlyphAdvance(&c.glyphs, glyph, em, font.HintingNone)
-		c.must(err)
+		advance, err := f.GlyphAdvance(glyphs, glyph, em, font.HintingNone)
+		must(err)
 		x += advance
 		last = glyph
 	}
-	if len(outline) > 0 {
-		c.Canvas.Fill(outline)
-	}
+	return outline
 }
 
 // must panics on an error, which cannot happen because the fonts are part of
 // the program.
-func (*PNGCanvas) must(err error) {
+func must(err error) {
 	if err != nil {
 		panic(fmt.Sprintf("figure: font: %v", err))
 	}

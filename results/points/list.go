@@ -97,9 +97,9 @@ type Points struct {
 	List    PointList
 	Metrics Metrics
 	Goals   []model.Goal
-	Assumed []string      // values without a source, for the terminal
-	Labels  figure.Labels // texts of the pictures that the user replaces
-	Sampled bool          // factors are samples of ranges: those that advance together differ
+	Assumed []string       // values without a source, for the terminal
+	Labels  *figure.Labels // texts of the pictures that the user replaces
+	Sampled bool           // factors are samples of ranges: those that advance together differ
 
 	listed [][]string // values of the factors of NewPoints
 	ranked map[int]*ranking

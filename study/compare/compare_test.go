@@ -4,12 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
@@ -107,7 +109,7 @@ func TestAttributeExplainsGaps(t *testing.T) {
 // comparison have the user's texts.
 func TestAttributeWithDeadNode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "dies.toml")
-	const text = "[figure]\ntitle = \"deaths\"\n[[cluster.group]]\ncount = 4\n[[cluster.group]]\ndies = \"30s\"\n[[job]]\nmaps = 16\nmap_ms = 1000\n"
+	const text = "[figure]\ntitle = \"deaths\"\n\"maps waiting\" = \"queue\"\n[[cluster.group]]\ncount = 4\n[[cluster.group]]\ndies = \"30s\"\n[[job]]\nmaps = 16\nmap_ms = 1000\n"
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +117,16 @@ func TestAttributeWithDeadNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Runs[0].Labels["title"]; got != "deaths" {
-		t.Errorf("title of the pictures: got %q, want deaths", got)
+	d, err := resultdir.Create(filepath.Join(t.TempDir(), "out"), resultdir.Purpose{})
+	if err == nil {
+		err = c.Write(d)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Abort()
+	if got := c.Study.Labels.Unused(); len(got) != 1 || !strings.Contains(got[0], `figure."maps waiting" replaces nothing here (did you mean waiting maps?)`) {
+		t.Errorf("texts of the pictures: got %q, want one that replaces nothing", got)
 	}
 	for _, x := range c.Answers.List[1:] {
 		if x.Err == nil && !slices.ContainsFunc(x.Gap, func(g results.GapPart) bool { return g.Cause == analytic.Stragglers.String() }) {

@@ -33,7 +33,7 @@ type Sensitivity struct {
 	Base               []float64 // makespans of the scenario itself, one for each seed, s
 	Models             []string  // that predict the changes too
 	Rows               []Pulled
-	Labels             figure.Labels // texts of the picture that the user replaces
+	Labels             *figure.Labels // texts of the picture that the user replaces
 }
 
 // Pulled is one value of an input.

@@ -77,7 +77,7 @@ func Analyse(s *study.Study, by float64, models []analytic.Predictor, progress s
 	if err != nil {
 		return nil, err
 	}
-	out := &Sensitivity{Scenario: s.Scenario.Name, Fidelity: q.Fidelity.String(), By: by, Base: base, Models: names, Labels: s.Scenario.Labels}
+	out := &Sensitivity{Scenario: s.Scenario.Name, Fidelity: q.Fidelity.String(), By: by, Base: base, Models: names, Labels: s.Labels}
 	k := 0
 	for _, l := range levers {
 		for _, e := range l.ends {

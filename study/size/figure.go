@@ -16,13 +16,15 @@ import (
 	"github.com/slotwave/slotwave/results/text"
 )
 
-// sizesFigure draws the probability to meet all goals against the number of nodes.
+// sizesFigure draws the probability to meet all goals against the price per hour, or
+// the number of nodes where an offer has no price.
 func sizesFigure(z *Sizing) *figure.Figure {
 	const farthest = 3 // times the answer; sizes beyond would crowd the others
 	answer, shown := z.answer(), &Size{}
 	if answer != nil {
 		shown = answer.shown()
 	}
+	priced := !z.has(func(l *Line) bool { return !l.Now && l.Load == z.Lines[0].Load && l.shown().Price == 0 })
 	var lines figure.Lines
 	for i := range z.Lines {
 		l := &z.Lines[i]
@@ -36,7 +38,11 @@ func sizesFigure(z *Sizing) *figure.Figure {
 				continue
 			}
 			p, low, high := s.Probability(z)
-			line.Points = append(line.Points, figure.LinePoint{At: float64(s.Nodes), Low: 100 * low, Mean: 100 * p, High: 100 * high, Ringed: l == answer && s.Nodes == shown.Nodes})
+			at := float64(s.Nodes)
+			if priced {
+				at = s.Hourly()
+			}
+			line.Points = append(line.Points, figure.LinePoint{At: at, Low: 100 * low, Mean: 100 * p, High: 100 * high, Ringed: l == answer && s.Nodes == shown.Nodes})
 		}
 		lines = append(lines, line)
 	}
@@ -51,8 +57,13 @@ func sizesFigure(z *Sizing) *figure.Figure {
 	p.Y.Min, p.Y.Max = 0, 104
 	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(100, 10, nil))
 	from, until := lines.Span()
-	margin := max(1, (until-from)/50)
-	until = math.Ceil(until + margin)
+	axis, ticks := "number of nodes", figure.CountTicks
+	if margin := (until - from) / 50; priced {
+		until += margin
+		axis, ticks = "price per hour", func(end float64, n int) []plot.Tick { return figure.Ticks(end, n, nil) }
+	} else {
+		until = math.Ceil(until + max(1, margin))
+	}
 	asked := plotter.NewFunction(func(float64) float64 { return 100 * z.Confidence })
 	asked.XMin, asked.XMax, asked.Samples = 0, until, 2
 	asked.LineStyle = figure.LimitStyle
@@ -63,7 +74,7 @@ func sizesFigure(z *Sizing) *figure.Figure {
 		}})
 	}
 	f.Panels = []*figure.Panel{p}
-	f.SetX(until, "number of nodes", figure.CountTicks(until, 8))
+	f.SetX(until, axis, ticks(until, 8))
 	return f
 }
 

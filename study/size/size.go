@@ -724,7 +724,7 @@ func (z *Search) sizing() *Sizing {
 		keys = append(keys, f.Key)
 	}
 	r.Points = points.NewPoints(keys)
-	r.Points.Goals, r.Points.Metrics, r.Points.Labels = z.Goals, z.Metrics, z.Base.Scenario.Labels
+	r.Points.Goals, r.Points.Metrics, r.Points.Labels = z.Goals, z.Metrics, z.Base.Labels
 	sizes, baseline := 0, 0
 	for at := range z.lines {
 		l := &z.lines[at]

@@ -100,7 +100,7 @@ func (s *Sweep) errIncomplete() error {
 
 // Points are the finished simulations.
 func (s *Sweep) Points() *points.Points {
-	p := &points.Points{List: finishedPoints{s}, Metrics: s.Metrics, Assumed: s.assumptions(), Labels: s.Base.Scenario.Labels}
+	p := &points.Points{List: finishedPoints{s}, Metrics: s.Metrics, Assumed: s.assumptions(), Labels: s.Base.Labels}
 	p.Sampled = slices.ContainsFunc(s.File.Factors, func(f scenarios.Factor) bool { return f.Sampled })
 	for _, f := range s.Factors {
 		p.Factors = append(p.Factors, points.Factor{Key: f.Key, Count: f.Count, Value: func(k int) string { return f.Level(k).Text }})
