@@ -67,6 +67,6 @@ func FactsOf(h *workload.History) (list []Fact) {
 		add("scheduler.name", NotTold, "", "run tries FIFO, Fair and Capacity")
 	}
 	add("times of tasks", Determined, "", "for these slots, devices and settings of tasks only")
-	add("cores, disks, memory, page_cache, overlap, codec", NotTold, "", "platform calibrate bounds them, --know states them")
+	add("devices and codec", NotTold, "", "platform calibrate bounds cores, disks, memory, page_cache, overlap and codec; --know states them")
 	return list
 }

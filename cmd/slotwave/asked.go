@@ -48,6 +48,7 @@ func (k *asked) flags(c *cobra.Command, noOut string) {
 	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as cluster.nodes=10:100:10")
 	f.StringVar(&k.fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
 	readingFlags(c, &k.reading)
+	k.shortens = true
 	f.BoolVarP(&k.verbose, "verbose", "v", false, "print all tables, and all that was assumed")
 }
 

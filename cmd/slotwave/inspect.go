@@ -13,7 +13,7 @@ import (
 )
 
 func inspectCommand(a *app) *cobra.Command {
-	r, to := scenarios.Reading{}, output{verbose: true}
+	r, to := scenarios.Reading{}, output{}
 	c := &cobra.Command{
 		Use:   "inspect PATH...",
 		Short: "Print what a history records",

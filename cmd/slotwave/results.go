@@ -25,6 +25,7 @@ type output struct {
 	force       bool
 	json, quiet bool
 	verbose     bool
+	shortens    bool   // leaves out columns that a screen has no room for: --verbose prints them
 	lines       int    // that the text has room for; 0: any number
 	rest        string // what the sections below the first two hold, if only -v prints them
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -61,7 +62,8 @@ func (a *app) next(k *output, command ...string) error {
 type section struct {
 	title string
 	rows  []string
-	must  bool // is shown on every screen
+	must  bool     // is shown on every screen
+	cut   []string // columns that are left out
 }
 
 // brief shortens a text to the sections that an output has room for. The first two
@@ -83,6 +85,9 @@ func brief(full string, k *output) string {
 				left -= len(s.rows) + 1
 			}
 		} else {
+			if k.shortens {
+				s.narrow()
+			}
 			s.wrap()
 		}
 		all = append(all, s)
@@ -90,7 +95,9 @@ func brief(full string, k *output) string {
 	var kept, more []string
 	for _, s := range all {
 		if k.rest != "" && !s.must {
-			more = []string{k.rest}
+			if !slices.Contains(more, k.rest) {
+				more = append(more, k.rest)
+			}
 			continue
 		}
 		if lines > 0 && !s.must {
@@ -100,7 +107,7 @@ func brief(full string, k *output) string {
 			}
 			left -= len(s.rows) + 1
 		}
-		kept = append(kept, strings.Join(s.rows, "\n"))
+		kept, more = append(kept, strings.Join(s.rows, "\n")), append(more, s.cut...)
 	}
 	shown := strings.Join(kept, "\n\n") + "\n"
 	if assumed+len(more) > 0 {
@@ -129,7 +136,9 @@ func (s *section) fit() {
 	case s.must && n > half+2:
 		s.rows = append(s.rows[:half], fmt.Sprintf("and %d more rows (-v)", n-half))
 	}
-	s.narrow()
+	if s.must {
+		s.narrow()
+	}
 	for _, row := range s.rows {
 		if width(row) > screenWidth && !s.must {
 			s.rows = nil
@@ -150,17 +159,26 @@ func (s *section) wrap() {
 
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// narrow leaves out the last columns of a table that must be shown and is too wide.
+// narrow leaves out the last columns of a table that is too wide.
 func (s *section) narrow() {
 	for i, row := range s.rows {
 		columns := column.FindAllStringIndex(row, -1)
-		if !s.must || len(columns) < 3 {
+		if len(columns) < 3 {
 			continue
 		}
-		for k := len(columns) - 1; width(row[:columns[k][1]]) > screenWidth; k-- {
-			for n := range s.rows[i:] { // whose figures begin below the title
-				if at := columns[k][0]; len(s.rows[i+n]) > at {
-					s.rows[i+n] = strings.TrimRight(s.rows[i+n][:at], " ")
+		for k := len(columns) - 1; k > 0; k-- {
+			at := utf8.RuneCountInString(row[:columns[k][0]]) // figures begin below the title; a text may go on there
+			has := func(r string) bool {
+				letters := []rune(r)
+				return len(letters) > at && letters[at-1] == ' ' && letters[at-2] == ' '
+			}
+			if !slices.ContainsFunc(s.rows[i:], func(r string) bool { return has(r) && width(r) > screenWidth }) {
+				return
+			}
+			s.cut = slices.Insert(s.cut, 0, row[columns[k][0]:columns[k][1]])
+			for n := range s.rows[i:] {
+				if has(s.rows[i+n]) {
+					s.rows[i+n] = strings.TrimRight(string([]rune(s.rows[i+n])[:at]), " ")
 				}
 			}
 		}
@@ -173,27 +191,44 @@ var column = regexp.MustCompile(`\S+(?: \S+)*`)
 
 func width(row string) int { return utf8.RuneCountInString(colours.ReplaceAllString(row, "")) }
 
-// wrap breaks a line that is wider than the screen. It goes on below its value, if
-// it begins with a key, and keeps its indent. A row of a table is not broken.
+// wrap breaks a line that is wider than the screen. It goes on below its last cell, if it
+// is a key with a value or the row of a table, and else keeps its indent. A row whose last
+// cell has little room is not broken.
 func wrap(row string) (out []string) {
-	key := value.FindStringIndex(row)
-	if width(row) <= screenWidth || key != nil && value.MatchString(row[key[1]:]) {
+	const room = 30
+	cell, cells := 0, 1
+	for key := value.FindStringIndex(row); key != nil; key = value.FindStringIndex(row[cell:]) {
+		cell, cells = cell+key[1], cells+1
+	}
+	if width(row) <= screenWidth || cells > 2 && cell > screenWidth-room {
 		return []string{row}
 	}
-	indent := max(2, len(row)-len(strings.TrimLeft(row, " ")))
-	if key != nil {
-		indent = key[1]
+	line, indent := "", max(2, len(row)-len(strings.TrimLeft(row, " ")))
+	if cell > 0 {
+		line, row, indent = row[:cell], row[cell:], cell
 	}
-	line := ""
-	for i, word := range strings.SplitAfter(row, " ") {
+	for i, word := range strings.SplitAfter(withUnits(row), " ") {
 		if i > 0 && width(line+strings.TrimRight(word, " ")) > screenWidth {
-			out = append(out, strings.TrimRight(line, " "))
+			out = append(out, strings.ReplaceAll(strings.TrimRight(line, " "), noBreak, " "))
 			line = strings.Repeat(" ", indent)
 		}
 		line += word
 	}
-	return append(out, line)
+	return append(out, strings.ReplaceAll(line, noBreak, " "))
 }
+
+// withUnits ties figures to their units: 6 h 13 min and 95 % stay on one line.
+func withUnits(row string) string {
+	row = ofFigure.ReplaceAllString(row, "$1"+noBreak+"$2")
+	return ofTime.ReplaceAllString(row, "$1"+noBreak+"$2")
+}
+
+const noBreak = "\u00a0"
+
+var (
+	ofFigure = regexp.MustCompile(`(\d) (%|(?:d|h|min|s|ms|[kKMGT]?i?B)\b)`)
+	ofTime   = regexp.MustCompile(`(\d\x{a0}(?:d|h|min)) (\d)`)
+)
 
 // value matches a key and the space to its value.
 var value = regexp.MustCompile(`^\S+(?: \S+)*  +`)

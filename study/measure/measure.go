@@ -298,22 +298,32 @@ func textOf(key string, v float64) string {
 func (p *Plan) WriteText(w io.Writer, colour bool) error {
 	t := text.NewWriter(w, colour)
 	t.Heading("What to measure")
+	number := func(i int) string { // of several questions
+		if len(p.Questions) == 1 {
+			return ""
+		}
+		return fmt.Sprintf("%d: ", i+1)
+	}
 	fmt.Fprintln(t, "question\tmakespan")
-	for _, q := range p.Questions {
-		fmt.Fprintf(t, "%s\t%s ± %s\n", text.Escape(q.Name), text.Duration(q.Makespan), text.Percent(q.Width))
+	for i, q := range p.Questions {
+		fmt.Fprintf(t, "%s%s\t%s ± %s\n", number(i), text.Escape(q.Name), text.Duration(q.Makespan), text.Percent(q.Width))
 	}
 	t.Flush()
 	fmt.Fprintf(t, "± is half of the 90 %% interval of the makespan, over %d machines that explain the record and the error of the model.\n\n", p.Machines)
 	if len(p.Facts) == 0 {
 		fmt.Fprintln(t, "No single fact explains a tenth of the scatter of these answers.")
 	} else {
-		fmt.Fprintln(t, "fact\ton the machines\t± with it\thow to learn it")
+		fmt.Fprint(t, "fact\ton the machines\t")
+		for i := range p.Questions {
+			fmt.Fprintf(t, "%s± with it\t", number(i))
+		}
+		fmt.Fprintln(t, "how to learn it")
 		for _, f := range p.Facts {
-			var widths []string
+			fmt.Fprintf(t, "%s\t%s to %s\t", f.Key, f.Low, f.High)
 			for _, w := range f.Widths {
-				widths = append(widths, text.Percent(w))
+				fmt.Fprintf(t, "%s\t", text.Percent(w))
 			}
-			fmt.Fprintf(t, "%s\t%s to %s\t%s\t%s\n", f.Key, f.Low, f.High, strings.Join(widths, ", "), f.How)
+			fmt.Fprintln(t, f.How)
 		}
 		t.Flush()
 	}

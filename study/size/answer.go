@@ -229,14 +229,14 @@ func (z *Sizing) metText(s *Size) string {
 func (z *Sizing) guessText(t io.Writer, l *Line) {
 	var list []string
 	for _, g := range l.guesses {
-		one := fmt.Sprintf("%s %d", text.Escape(g.model), g.nodes)
+		one := text.Escape(g.model) + " " + text.Count(g.nodes, "node")
 		if len(z.Goals) > 1 {
 			one += fmt.Sprintf(" (goal %d)", g.goal+1)
 		}
 		list = append(list, one)
 	}
 	if len(list) > 0 {
-		fmt.Fprintf(t, "models\t%s nodes\n", strings.Join(list, ", "))
+		fmt.Fprintf(t, "models\t%s\n", strings.Join(list, ", "))
 	}
 }
 
