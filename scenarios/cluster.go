@@ -524,11 +524,8 @@ func (t clusterTable) someSlots(c *model.Cluster) {
 func (t clusterTable) readResource(in *table, usual model.Resource) model.Resource {
 	const mib = 1 << 20
 	r := model.Resource{
-		MemoryMiB: in.size("memory", usual.MemoryMiB*mib) / mib,
+		MemoryMiB: in.memory(usual.MemoryMiB*mib) / mib,
 		VCores:    int64(in.integer("vcores", int(usual.VCores), 1, unlimited)),
-	}
-	if r.MemoryMiB < 1 {
-		in.want("memory", in.values["memory"], `at least 1 MiB, such as "64 GB"`)
 	}
 	return r
 }

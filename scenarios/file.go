@@ -221,7 +221,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	jobs, _ := t.values["job"].([]map[string]any)
 	s.Tables = len(jobs)
 	t.assumed = append(t.assumed, t.texts("assumed")...)
-	if t.str("attempts", "") == "parquet" {
+	if v, _ := t.ask("attempts"); v == "parquet" {
 		t.failf("attempts", "%q: want csv.gz, which pandas, R and DuckDB read", "parquet")
 	} else {
 		s.Attempts = t.oneOf("attempts", "csv", "csv", "csv.gz", "none")
@@ -436,7 +436,8 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	}
 	q.Programs = m.programs
 	t.limited(q)
-	if len(q.Jobs) == 0 && !load.failed && !t.has("job") && !t.has("jobs") && !f.onlyQueues {
+	wrong := slices.ContainsFunc(t.problems, func(p problem) bool { return strings.HasPrefix(p.what, "workload") })
+	if len(q.Jobs) == 0 && !load.failed && !wrong && !t.has("job") && !t.has("jobs") && !f.onlyQueues {
 		t.lacks("no jobs: want [[job]] tables or a trace in [workload]")
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
@@ -594,6 +595,6 @@ func openQueues(name string, r Reading, settings []string) (*File, error) {
 		}
 	}
 	return OpenReading(workload, r, append([]string{
-		"cluster.hadoop=" + usualYARN, "scheduler.file=" + strconv.Quote(file) + FlagMark + " " + name,
+		"cluster.hadoop=" + strconv.Quote(usualYARN) + FlagMark + " " + name, "scheduler.file=" + strconv.Quote(file) + FlagMark + " " + name,
 	}, settings...)...)
 }

@@ -101,7 +101,7 @@ func (m *hardware) readMachine(t *table, common int) int {
 		machine.NIC = t.rate("nic_mb")
 	}
 	if t.yarn == nil {
-		machine.Memory = t.size("memory", machine.Memory)
+		machine.Memory = t.memory(machine.Memory)
 	}
 	machine.Disks = slices.Clone(machine.Disks)
 	t.slowDisks(machine.Disks)

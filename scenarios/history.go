@@ -46,7 +46,16 @@ func (r *Reading) check() error {
 }
 
 // partsOfResult are files of a result that hold no tasks.
-var partsOfResult = []string{"jobs.csv", "summary.json", "predictions.csv", "resources.csv", "run.log"}
+var partsOfResult = []string{"jobs.csv", "summary.json", "predictions.csv", "resources.csv", "run.log", "manifest.json"}
+
+// PartOfResult refuses a file of a result that holds no tasks.
+func PartOfResult(name string) error {
+	folder := filepath.Dir(name)
+	if _, err := os.Stat(filepath.Join(folder, "manifest.json")); err != nil || !slices.Contains(partsOfResult, filepath.Base(name)) {
+		return nil
+	}
+	return fmt.Errorf("%s: a part of a result, without tasks: want %s, the whole result", name, folder)
+}
 
 // isHistory reports whether a file or folder holds recorded runs, and not a
 // scenario or a recorded case. Its content decides.
@@ -59,20 +68,18 @@ func (r *Reading) isHistory(name string, info fs.FileInfo) (bool, error) {
 	case r.Format != "":
 		return true, nil
 	}
-	if slices.Contains(partsOfResult, filepath.Base(name)) {
-		if _, err := os.Stat(filepath.Join(filepath.Dir(name), "manifest.json")); err == nil {
-			return false, fmt.Errorf("%s: a part of a result, without tasks: want %s, the whole result", name, filepath.Dir(name))
-		}
+	if err := PartOfResult(name); err != nil {
+		return false, err
 	}
 	format, err := trace.Detect(name)
 	var foreign trace.ForeignError
 	switch {
+	case (err != nil || format == "conf") && info.Size() <= maxFile && isQueues(name):
+		return false, fmt.Errorf("%s: the queues of a cluster on YARN, without jobs: want --workload FILE, a history or a scenario with the jobs", name)
 	case errors.As(err, &foreign):
 		return false, err
 	case err != nil:
 		return false, nil
-	case format == "conf" && isQueues(name):
-		return false, fmt.Errorf("%s: the queues of a cluster on YARN, without jobs: want --workload FILE, a history or a scenario with the jobs", name)
 	case format == "conf" || format == "topology":
 		return false, trace.NoJobs(name)
 	}

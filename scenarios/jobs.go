@@ -471,7 +471,7 @@ func (t *table) chains(jobs []workload.Job) {
 		var before []string
 		for _, name := range j.After {
 			if len(ids[name]) == 0 {
-				t.ofJob(j.ID).failf("after", "got %q: want names of jobs%s", name, input.Suggest(name, known))
+				t.ofJob(j.ID).failf("after", "got %q: no such job%s", name, input.Suggest(name, known))
 				return
 			}
 			before = append(before, ids[name]...)

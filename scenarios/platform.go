@@ -1,8 +1,10 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -70,6 +72,8 @@ func (f *File) described(to *Scenario, folder, name string, names []string) (dat
 	}
 	info, err := os.Stat(file)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && len(names) > 0:
+		return nil, file, fmt.Errorf("%s: no such file%s: want a file or one of the shipped %s: %s", name, input.DidYouMean(name, names), folder, strings.Join(names, ", "))
 	case err != nil:
 		return nil, file, err
 	case info.Size() > maxFile:

@@ -272,8 +272,7 @@ func (t *table) oneOf(key, def string, words ...string) string {
 	if !ok {
 		v = def
 	}
-	s, _ := v.(string)
-	if slices.Contains(words, s) {
+	if s, _ := v.(string); slices.Contains(words, s) {
 		return s
 	}
 	t.failf(key, "%s: want one of %s%s", describe(v), strings.Join(words, ", "), input.DidYouMean(fmt.Sprint(v), words))
@@ -307,6 +306,12 @@ func (t *table) optional(key string) *int {
 
 func (t *table) number(key string, def, least, most float64) float64 {
 	expected := aNumber(least, most)
+	switch {
+	case strings.HasSuffix(key, "_mb"):
+		expected += ", in MB/s"
+	case strings.HasSuffix(key, "_ms"):
+		expected += ", in milliseconds"
+	}
 	form := Key{Form: "number", Least: least, Most: most, Value: tomlOf(def)}
 	return read(t, key, def, form, expected, func(v any) (float64, bool) {
 		f, ok := asNumber(v)
@@ -365,6 +370,15 @@ func (t *table) size(key string, def int64) int64 {
 		n, ok := v.(int64)
 		return n, ok && n >= 0
 	})
+}
+
+// memory reads the memory of a node.
+func (t *table) memory(def int64) int64 {
+	n := t.size("memory", def)
+	if n < 1<<20 && t.given("memory") {
+		t.want("memory", t.values["memory"], `at least 1 MiB, such as "64 GB"`)
+	}
+	return n
 }
 
 // texts reads a list of texts, or a single text.
@@ -484,6 +498,9 @@ var keysOfJob = map[string]string{
 	"mapred.reduce.tasks": "reduces",
 }
 
+// KeyOfJob returns the key of a job that replaces a Hadoop property; empty: none does.
+func KeyOfJob(property string) string { return keysOfJob[workload.Canonical(property)] }
+
 // keysOfTrace says how the number of tasks of traced jobs is set, by the key of a job.
 var keysOfTrace = map[string]string{
 	"maps":    "want workload.block_size, at fidelity phase or device",
@@ -544,10 +561,17 @@ func (t *table) done() {
 		if !slices.Contains(t.asked, key) {
 			meant, path, line := t.suggest(key), join(t.path, key), t.line(key)
 			if name := firstLeaf(key, t.values[key]); meant == "" { // a property, which may be in parts
+				properties := workload.Properties()
 				hadoops := func(p string) bool { return p == key || strings.HasPrefix(p, key+".") }
-				if i := input.Nearest(name, workload.Properties()); i >= 0 && slices.ContainsFunc(workload.Properties(), hadoops) {
-					line, path, meant = t.line(name), join(t.path, name), "conf."+workload.Properties()[i]
+				if i := input.Nearest(name, properties); i >= 0 && slices.ContainsFunc(properties, hadoops) {
+					line, path, meant = t.line(name), join(t.path, name), "conf."+properties[i]
 				}
+			}
+			if property := propertyWith(key); property != "" && input.Mistyped(key, []string{meant[strings.LastIndexByte(meant, '.')+1:]}) < 0 {
+				meant = "conf." + property
+			}
+			if line < 0 && slices.ContainsFunc(t.problems, func(p problem) bool { return p.line == line && strings.HasPrefix(p.what, unknownKey) }) {
+				continue // one setting, in another [[job]]
 			}
 			if t.path == "" {
 				t.mistyped = append(t.mistyped, meant)
@@ -563,6 +587,16 @@ func (t *table) done() {
 	}
 }
 
+// propertyWith returns the shortest Hadoop property with all parts of a key; empty: none.
+func propertyWith(key string) (shortest string) {
+	for _, p := range workload.PropertyNames() {
+		if input.HasParts(p, key) && (shortest == "" || len(p) < len(shortest)) {
+			shortest = p
+		}
+	}
+	return shortest
+}
+
 const unknownKey = "unknown key "
 
 // otherWords are what newcomers call keys, or another of Hadoop's words.
@@ -570,7 +604,7 @@ var otherWords = map[string]string{
 	"mappers": "maps", "reducers": "reduces", "map_time": "map_ms", "reduce_time": "reduce_ms", "map_duration": "map_ms", "time": "map_ms",
 	"jobs": "job", "varies": "vary", "varied": "vary", "bandwidth": "nic_mb", "network": "nic_mb", "speed": "slowdown", "workers": "nodes", "hosts": "nodes", "trackers": "nodes", "machines": "nodes", "version": "hadoop", "release": "hadoop",
 	"start": "submit", "arrival": "submit", "submit_time": "submit", "depends": "after", "type": "name", "input_size": "input",
-	"deadline": "finish", "nodes": "count",
+	"deadline": "finish", "nodes": "count", "seed": "--seed", "replications": "--replications", "out": "--out",
 	"block_size": `conf."dfs.block.size"`, "replication": `conf."dfs.replication"`, "slowstart": `conf."mapred.reduce.slowstart.completed.maps"`,
 }
 
@@ -583,8 +617,9 @@ func (t *table) suggest(key string) string {
 			other = name + "_ms"
 		}
 	}
-	if other != "" && (slices.Contains(t.asked, other) || strings.HasPrefix(other, "conf.")) {
-		if t.path != "" && !strings.HasPrefix(other, "conf.") {
+	elsewhere := strings.HasPrefix(other, "conf.") || strings.HasPrefix(other, "--") && t.path == ""
+	if other != "" && (slices.Contains(t.asked, other) || elsewhere) {
+		if t.path != "" && !elsewhere {
 			other = t.path + "." + other
 		}
 		return other

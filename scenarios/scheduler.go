@@ -169,7 +169,7 @@ func (t schedulerTable) policyOf(c *model.Cluster) string {
 	case name == "CapacityTaskScheduler":
 		return "capacity"
 	default:
-		t.warn("%s: %s is not simulated: the scheduler is fifo", t.file, class)
+		t.warn("%s: mapred.jobtracker.taskScheduler: %s is not simulated: the scheduler is fifo: want scheduler.name for another", t.file, class)
 	}
 	return "fifo"
 }

@@ -172,6 +172,8 @@ func readFactor(t *table, how *sampling) Factor {
 	f.Range = true
 	switch {
 	case r.bad:
+		t.ask("step")
+		t.ask("count")
 	case t.has("step"):
 		step := t.number("step", 0, above, math.MaxFloat64)
 		n := math.Floor((r.to-r.from)/step + 1e-9)

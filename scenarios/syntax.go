@@ -39,6 +39,8 @@ func syntax(text string, at map[string]int, e toml.ParseError) problem {
 	if line := e.Position.Line; line > 0 && line <= len(all) {
 		if m := pairForm.FindStringSubmatch(strings.TrimSpace(all[line-1])); m != nil && !strings.ContainsAny(m[2], `"'[{`) {
 			return problem{line: line, what: fmt.Sprintf("%s: want a text in quotes: %s = %q", cutLine(m[0]), m[1], m[2])}
+		} else if m == nil {
+			return problem{line: line, what: fmt.Sprintf("got %q: want KEY = VALUE, [TABLE] or # before a comment", cutLine(strings.TrimSpace(all[line-1])))}
 		}
 	}
 	return problem{line: e.Position.Line, what: message + ": want a TOML file"}

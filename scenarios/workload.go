@@ -141,6 +141,8 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 			hint := ""
 			if found, err := trace.Detect(f.name); err == nil && reading.Format != "" && found != reading.Format {
 				hint = fmt.Sprintf("; --format %s: its content is %s", reading.Format, found)
+			} else if reading.Format != "" {
+				hint = fmt.Sprintf("; without --format %s the content decides", reading.Format)
 			}
 			t.fail(0, "%s%s", strings.TrimPrefix(trace.NoJobs(f.name).Error(), f.name+": "), hint)
 		} else {
@@ -541,7 +543,12 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	if len(l.history.Jobs) > 0 {
 		r, err := l.history.Replay(l.replay)
 		if err != nil {
-			l.table.fail(l.table.line("trace"), "%s: %v", join(l.table.path, "trace"), err)
+			damage := ""
+			if p := l.history.Problems; len(p) > 0 {
+				damage = fmt.Sprintf("; %s", p[0])
+			}
+			l.table.fail(l.table.line("trace"), "%s: %v%s", join(l.table.path, "trace"), err, damage)
+			l.failed = true
 			return nil
 		}
 		if l.replay.Initialised {

@@ -72,7 +72,7 @@ var properties = []Property{
 	{Key: "mapred.cluster.max.map.memory.mb", New: "mapreduce.jobtracker.maxmapmemory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "largest memory that a map may request"},
 	{Key: "mapred.cluster.max.reduce.memory.mb", New: "mapreduce.jobtracker.maxreducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "largest memory that a reduce may request"},
 	{Key: "dfs.replication", kind: whole, Default: "3", limits: []float64{1}, Reader: "JobTracker", Acts: "read write launch", About: "replicas of a split whose hosts are not given"},
-	{Key: "dfs.block.size", New: "dfs.blocksize", kind: size, Default: "67108864", limits: []float64{1}, Unit: "bytes", Reader: "JobTracker", About: "bytes of a split, if the number of maps is not given"},
+	{Key: "dfs.block.size", New: "dfs.blocksize", kind: size, Default: "67108864", limits: []float64{512}, Unit: "bytes", Reader: "JobTracker", About: "bytes of a split, if the number of maps is not given"},
 
 	// A job and its tasks.
 	{Key: "mapred.reduce.slowstart.completed.maps", New: "mapreduce.job.reduce.slowstart.completedmaps", kind: fraction, Default: "0.05", Reader: "JobTracker", Tuned: []float64{0.05, 1}, Acts: "launch shuffle", About: "share of the maps that must succeed before reduces start"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/docs"
+	"github.com/slotwave/slotwave/model/input"
 )
 
 // word is an entry of the glossary.
@@ -27,9 +28,9 @@ func glossary() (all []word) {
 	return all
 }
 
-// explainWord prints the entry of a word, and the entries whose names contain it. It
-// reports whether there is one.
-func explainWord(w io.Writer, name string) bool {
+// explainWord prints the entry of a word, and the entries whose names contain it unless a
+// verb is meant. It reports whether there is one.
+func explainWord(w io.Writer, name string, verbs []string) bool {
 	if rule := diagnose.RuleText(name); rule != "" {
 		fmt.Fprintln(w, strings.Join(wrap(rule), "\n"))
 		return true
@@ -45,7 +46,8 @@ func explainWord(w io.Writer, name string) bool {
 			also = append(also, entry.names[0])
 		}
 	}
-	if len(also) > 0 && len(also) < 10 && (found || newName(name) == "") {
+	misspelt := newName(name) != "" || input.Mistyped(name, verbs) >= 0
+	if len(also) > 0 && len(also) < 10 && (found || !misspelt) {
 		fmt.Fprintln(w, strings.Join(wrap("See also: "+strings.Join(also, ", ")), "\n"))
 		found = true
 	}

@@ -5,16 +5,20 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -61,13 +65,18 @@ func (a *app) run(args []string) (code int) {
 	out := &printer{Writer: a.stdout, before: a.endReading}
 	defer a.endReading()
 	a.stdout = out
+	if len(args) > 1 && (args[0] == "--help" || args[0] == "-h") {
+		args = append([]string{"help"}, args[1:]...)
+	}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := unknownPart(root, args)
 	if err == nil {
-		err = cmp.Or(root.Execute(), out.err)
+		var verb *cobra.Command
+		verb, err = root.ExecuteC()
+		err = cmp.Or(ofFlag(verb, err), out.err)
 	}
 	a.endReading()
 	if _, _, unknown := root.Find(args); unknown != nil {
@@ -80,6 +89,20 @@ func (a *app) run(args []string) (code int) {
 		fmt.Fprintf(a.stderr, "slotwave: %s\n", printable(plain(err)))
 	}
 	return exitCode(err)
+}
+
+// ofFlag names the flag whose file is missing.
+func ofFlag(c *cobra.Command, err error) error {
+	missing := (*fs.PathError)(nil)
+	if !errors.As(err, &missing) {
+		return err
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if text := err.Error(); strings.Trim(f.Value.String(), "[]") == missing.Path && !strings.Contains(text, "--"+f.Name) {
+			err = fmt.Errorf("--%s: %w", f.Name, err)
+		}
+	})
+	return err
 }
 
 func (a *app) root() *cobra.Command {
@@ -187,6 +210,11 @@ func known(root *cobra.Command) (names []string) {
 	for _, w := range glossary() {
 		names = append(names, w.names...)
 	}
+	for _, key := range scenarioKeys() {
+		if table, _, ok := strings.Cut(key, "."); ok && !slices.Contains(names, table) {
+			names = append(names, table)
+		}
+	}
 	return names
 }
 
@@ -195,7 +223,21 @@ func help(c *cobra.Command, args []string) error {
 	about, rest, err := c.Root().Find(args)
 	if err != nil {
 		name := strings.Join(args, " ")
-		if explainWord(c.OutOrStdout(), name) {
+		var verbs, keys []string
+		for _, v := range c.Root().Commands() {
+			verbs = append(verbs, v.Name())
+		}
+		found := explainWord(c.OutOrStdout(), name, verbs)
+		for _, key := range scenarioKeys() {
+			if key, ok := strings.CutPrefix(key, name+"."); ok {
+				keys = append(keys, key)
+			}
+		}
+		if len(keys) > 0 {
+			found = true
+			fmt.Fprintln(c.OutOrStdout(), strings.Join(wrap(fmt.Sprintf("[%s]: table of a scenario (docs/scenarios.md) with the keys %s", name, strings.Join(keys, ", "))), "\n"))
+		}
+		if found {
 			return nil
 		}
 		if now := newName(name); now != "" {
@@ -205,8 +247,11 @@ func help(c *cobra.Command, args []string) error {
 			fmt.Fprintln(c.OutOrStdout(), strings.Join(wrap(propertyText(p)), "\n"))
 			return nil
 		}
-		if key := keyLike(name[strings.LastIndexByte(name, '.')+1:]); key != "" {
-			return fmt.Errorf("help %s: a key of a scenario: want docs/scenarios.md, which has its meaning and default, or %s to set it", name, key)
+		if key := cmp.Or(scenarios.KeyOfJob(name), name[strings.LastIndexByte(name, '.')+1:]); keyLike(key) != "" {
+			return fmt.Errorf("help %s: a key of a scenario: want docs/scenarios.md, which has its meaning and default, or %s to set it", name, keyLike(key))
+		}
+		if slices.Contains(scenarios.List(), name) {
+			return fmt.Errorf("help %s: a scenario: want slotwave show %[1]s, which prints it", name)
 		}
 		return fmt.Errorf("help %s: no such page%s: want a verb, a topic (slotwave help lists them) or a word of the glossary", name, input.DidYouMean(name, known(c.Root())))
 	}

@@ -36,6 +36,21 @@ func TestBlame(t *testing.T) {
 		{[]string{"run", "two-jobs", "--set", "seed=1", "--set", "seed=2"}, "--set seed=1 and --set seed=2: want one of them; both: --over seed=1,2"},
 		{[]string{"run", "two-jobs", "--set", "scheduler.name=yarn-fair"}, `--set scheduler.name=yarn-fair: scheduler.name: "yarn-fair": is of a cluster on YARN: want cluster.hadoop = "3.3.6"`},
 		{[]string{"run", "two-jobs", "--set", "models.history=nowhere"}, "--set models.history=nowhere: models.history: nowhere: no such file or directory"},
+		{[]string{"run", "two-jobs", "--set", "slots=4"}, "--set slots=4: unknown key slots (did you mean cluster.map_slots?)"},
+		{[]string{"run", "two-jobs", "--set", "seed=5"}, "--set seed=5: unknown key seed (did you mean --seed?)"},
+		{[]string{"run", "two-jobs", "--set", "job.*.maps=5"}, "--set job.*.maps=5: got *: want the number of a table, such as job.0"},
+		{[]string{"run", "two-jobs", "--set", "attempts=false"}, "--set attempts=false: attempts: false: want one of csv, csv.gz, none"},
+		{[]string{"run", "two-jobs", "--set", "network.nic_mb=1Gbit"}, `--set network.nic_mb=1Gbit: network.nic_mb: "1Gbit": want a number from 0.01 to 1e+09, in MB/s`},
+		{[]string{"run", "two-jobs", "--over", "nodes=1,2"}, "--over nodes=1,2: unknown key job[0].nodes (did you mean cluster.nodes?)"},
+		{[]string{"run", "two-jobs", "--set", "scheduler.locality_delay=3s"}, "--set scheduler.locality_delay=3s: unknown key scheduler.locality_delay (did you mean conf.mapred.fairscheduler.locality.delay?)"},
+		{[]string{"run", "hitune-sort", "--set", "conf.dfs.block.size=128"}, "--set conf.dfs.block.size=128: dfs.block.size: got 128: want a size like 64m or 67108864, at least 512"},
+		{[]string{"run", "hitune-sort", "--set", "cluster.memory=16"}, `--set cluster.memory=16: cluster.memory: 16: want at least 1 MiB, such as "64 GB"`},
+		{[]string{"run", "hitune-sort", "--set", "cluster.platform=m5.large"}, "--set cluster.platform=m5.large: cluster.platform: m5.large: no such file (did you mean ec2-large?): want a file or one of the shipped platforms: "},
+		{[]string{"run", "two-jobs", "--set", "job.0.map_memory=1"}, "--set job.0.map_memory=1: unknown key job[0].map_memory (did you mean conf.mapreduce.map.memory.mb?)"},
+		{[]string{"diagnose", "two-jobs", "--budget", "lots"}, `--budget: got "lots": want a whole number`},
+		{[]string{"run", "two-jobs", "--quiet", "yes"}, "run: got 2 arguments, two-jobs yes: want slotwave run SCENARIO (a switch takes no value: --quiet, or --quiet=false)"},
+		{[]string{"run", "two-jobs", "fifo"}, "run: got 2 arguments, two-jobs fifo: want slotwave run SCENARIO (a scheduler is a setting: --set scheduler.name=fifo)"},
+		{[]string{"run", "two-jobs", "mm4"}, "run: got 2 arguments, two-jobs mm4: want slotwave run SCENARIO (slotwave compare two-jobs mm4 compares two)"},
 		{[]string{"run", "two-jobs", "--seeds", "5"}, `unknown flag "--seeds": want --replications N`},
 		{[]string{"run", "two-jobs", "-set", "cluster.nodes=4"}, `unknown flag "-set": want --set`},
 		{[]string{"run", "--scenario", "two-jobs"}, `unknown flag "--scenario": want SCENARIO without a flag`},
@@ -48,7 +63,7 @@ func TestBlame(t *testing.T) {
 		}
 	}
 	_, _, stderr := call("", "run", "two-jobs", "--set", "workload.first=99h", "--quiet=false", "--out", filepath.Join(t.TempDir(), "out"))
-	if want := "warning: --set workload.first=99h: workload.first has no effect: there is no trace\n"; stderr != want {
+	if want := "warning: --set workload.first=99h: workload.first has no effect: there is no trace (workload.trace)\n"; stderr != want {
 		t.Errorf("%q: want %q", stderr, want)
 	}
 	if _, _, stderr := call("", "runn"); strings.Contains(stderr, `\x`) || !strings.Contains(stderr, `did you mean "run"?`) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/scheduler"
 )
 
 // plainArguments words what is wrong with the number of arguments.
@@ -45,16 +46,31 @@ func misplaced(c *cobra.Command, args []string) string {
 			return fmt.Sprintf(" (a setting takes its own flag: --set %s)", arg)
 		case taskForm.MatchString(arg) && c.Flags().Lookup("task") != nil:
 			return fmt.Sprintf(" (a task takes its own flag: --task %s)", arg)
-		case slices.Contains([]string{"true", "false", "yes", "no"}, arg):
-			return fmt.Sprintf(" (the value of a switch follows =, as in --json=%s)", arg)
+		case slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, arg):
+			return fmt.Sprintf(" (a switch takes no value: --%s, or --%[1]s=false)", switchOf(c))
 		case verb != nil && verb != c.Root() && verb.Name() == arg:
 			return fmt.Sprintf(" (%s is a verb too: want one a command)", arg)
+		case slices.Contains(scheduler.Names(), arg) && c.Flags().Lookup("set") != nil:
+			return fmt.Sprintf(" (a scheduler is a setting: --set scheduler.name=%s)", arg)
+		case i == 1 && strings.HasPrefix(c.Use, c.Name()+" SCENARIO") && (namesScenario(arg) || isDir(arg)) && (namesScenario(args[0]) || isDir(args[0])):
+			return fmt.Sprintf(" (slotwave compare %s %s compares two)", args[0], arg)
 		}
 	}
 	if len(args) == 0 && strings.Contains(c.Use, "SCENARIO") {
 		return "; slotwave list prints the scenarios that come with the program"
 	}
 	return ""
+}
+
+// switchOf names the switch of a verb that was given last in the order of names.
+func switchOf(c *cobra.Command) string {
+	name := "quiet"
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "bool" {
+			name = f.Name
+		}
+	})
+	return name
 }
 
 func counted(args []string) string {
@@ -240,18 +256,26 @@ var argumentForm = regexp.MustCompile(`^\S+ \[?([A-Z]+)`)
 
 // keyLike returns the setting of the scenario's key with a name; empty: there is none.
 func keyLike(name string) string {
-	f, err := scenarios.Open("two-jobs")
-	if err != nil {
-		return ""
-	}
-	keys, _ := f.Keys()
 	plain := func(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "-", "_"), "s") }
-	for _, k := range keys {
-		if last := k.Name[strings.LastIndexByte(k.Name, '.')+1:]; plain(last) == plain(name) || k.Name == "conf."+name {
-			return "--set " + k.Name + "=VALUE"
+	for _, key := range scenarioKeys() {
+		if last := key[strings.LastIndexByte(key, '.')+1:]; plain(last) == plain(name) || key == "conf."+name {
+			return "--set " + key + "=VALUE"
 		}
 	}
 	return ""
+}
+
+// scenarioKeys lists the keys of scenarios on slots.
+func scenarioKeys() (names []string) {
+	f, err := scenarios.Open("two-jobs")
+	if err != nil {
+		return nil
+	}
+	keys, _ := f.Keys()
+	for _, k := range keys {
+		names = append(names, k.Name)
+	}
+	return names
 }
 
 func renamed(old, now string) error { return fmt.Errorf("%s is now: %s", old, now) }
@@ -262,6 +286,7 @@ var wanted = map[string]string{
 	"duration": "a time such as 90s, 10m or 2h",
 	"float64":  "a number",
 	"int":      "a whole number",
+	"int64":    "a whole number",
 	"uint64":   "a whole number, 0 or more",
 }
 
@@ -292,10 +317,11 @@ func flagError(c *cobra.Command, err error) error {
 		if meant := meantFlag(c, word); meant != "" {
 			return fmt.Errorf("unknown flag %q: want %s", name, meant)
 		}
+		help := fmt.Sprintf("slotwave help %s describes the flags of this verb", strings.TrimPrefix(c.CommandPath(), "slotwave "))
 		if len(others) > 0 {
-			return fmt.Errorf("unknown flag %q; it is a flag of %s", name, strings.Join(others, ", "))
+			return fmt.Errorf("unknown flag %q; it is a flag of %s; %s", name, strings.Join(others, ", "), help)
 		}
-		return fmt.Errorf("unknown flag %q; want one of %s", name, strings.Join(names, ", "))
+		return fmt.Errorf("unknown flag %q; want one of %s; %s", name, strings.Join(names, ", "), help)
 	case errors.As(err, &empty):
 		return fmt.Errorf("--%s: want a value", empty.GetSpecifiedName())
 	case errors.As(err, &invalid):

@@ -16,6 +16,7 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/calibrate"
+	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
@@ -73,6 +74,9 @@ What the profile does not hold is taken from --platform and listed as assumed.
 		Args:    cobra.MinimumNArgs(1),
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := diagnosis.NotScenarios(args...); err != nil {
+			return err
+		}
 		if i := slices.IndexFunc(args, calibrate.IsStarfish); i >= 0 {
 			if k.anonymise {
 				return errors.New("--anonymise: got a profile of Starfish: want recorded jobs only")

@@ -100,6 +100,10 @@ func TestForeignFiles(t *testing.T) {
 	if err := os.Mkdir(empty, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	yaml := file("docker-compose.yml", "services:\n  namenode:\n    image: hadoop\n")
+	pools := file("fair-scheduler.xml", "<allocations><queue name=\"etl\"/></allocations>\n")
+	lost := file("lost.toml", "scenario = \"nowhere.toml\"\n")
+	fare := file("fare.toml", "scenario = \"two-jobs\"\n[[factor]]\nkey = \"scheduler.name\"\nvalues = [\"fifo\", \"fare2\"]\n")
 	offers := file("offers.toml", "[[node]]\nname = \"a\"\nmap_slots = 2\nreduce_slots = 1\n[[goal]]\nfinish = \"5m\"\n")
 	goal := file("goal.toml", "[[node]]\nname = \"a\"\nmap_slots = 2\nreduce_slots = 1\n[[goal]]\njob = \"shrt\"\nresponse = \"5m\"\n")
 	for _, c := range []struct {
@@ -133,6 +137,12 @@ func TestForeignFiles(t *testing.T) {
 		{[]string{"diagnose", none}, "the run wrote no attempts"},
 		{[]string{"run", filepath.Join(none, "summary.json")}, "a part of a result, without tasks: want " + none},
 		{[]string{"run", none, "--topology", table}, "--topology: " + table + ": a table with the columns machine, price"},
+		{[]string{"run", yaml}, `not a known history format: it begins with "services: namenode: image: hadoop": want a file that slotwave help formats lists, or a scenario in TOML`},
+		{[]string{"run", pools}, "the queues of a cluster on YARN, without jobs: want --workload FILE"},
+		{[]string{"inspect", filepath.Join(none, "manifest.json")}, "a part of a result, without tasks: want " + none},
+		{[]string{"sweep", lost}, "lost.toml: scenario: "},
+		{[]string{"sweep", fare}, "fare.toml:2: scheduler.name: \"fare2\": want one of"},
+		{[]string{"platform", "calibrate", scenario}, "got a scenario: want a result"},
 		{[]string{"explain", none, "--task", "short/m/0"}, "the run wrote no attempts"},
 		{[]string{"diagnose", empty}, empty + ": no file to read"},
 		{[]string{"size", "two-jobs", goal}, `goal[0]: job: got "shrt": want one of long, short`},
@@ -218,5 +228,23 @@ func TestRunFitsScreen(t *testing.T) {
 	}
 	if code, _, stderr := call("", "sweep", "two-jobs", "--out", filepath.Join(t.TempDir(), "out")); code != exitDone || !strings.Contains(stderr, "nothing varies") {
 		t.Errorf("sweep without a factor: exit %d, %s", code, stderr)
+	}
+}
+
+// Long lines go on below their last cell, and no figure loses its unit.
+func TestWrap(t *testing.T) {
+	for row, want := range map[string]string{
+		"makespan  between the first submission and the end of the last job there are 6 h 13 min 5 s": "makespan  between the first submission and the end of the last job there are\n" +
+			"          6 h 13 min 5 s",
+		"cluster.heartbeat  determined  300ms  tasks of a machine are assigned whole intervals apart": "cluster.heartbeat  determined  300ms  tasks of a machine are assigned whole\n" +
+			"                                      intervals apart",
+	} {
+		if got := strings.Join(wrap(row), "\n"); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+	s := section{rows: []string{"run  " + strings.Repeat("a", 54) + "  makespan  ratio of it", "x    1" + strings.Repeat(" ", 55) + "22.5 s    0.5"}}
+	if s.narrow(); strings.Join(s.cut, ", ") != "ratio of it" || width(s.rows[1]) > screenWidth || !strings.HasSuffix(s.rows[0], "makespan") {
+		t.Errorf("left out %q of\n%s", s.cut, strings.Join(s.rows, "\n"))
 	}
 }

@@ -221,7 +221,7 @@ func readMetric(text string) (m metric, err error) {
 		for i, of := range metrics {
 			names[i] = of.name
 		}
-		return m, fmt.Errorf("%q: want a metric of points.csv, price, or a statistic and a column of jobs.csv such as p95_response_ns[pool=etl]%s", text, input.DidYouMean(name, names))
+		return m, fmt.Errorf("%q: want a metric of points.csv such as makespan_ns, price, or a statistic and a column of jobs.csv such as p95_response_ns[pool=etl]%s", text, input.DidYouMean(name, names))
 	}
 	var counts []func(*model.JobOutcome) bool
 	if some {

@@ -113,11 +113,11 @@ func Create(path string, p Purpose) (d *Dir, err error) {
 	}
 	d.adopt(ManifestName)
 	if foreign && d.old == nil && !p.Force {
-		return d, fmt.Errorf("%s: %w and no result of slotwave: want an empty directory, or --force", path, errForeign)
+		return d, fmt.Errorf("--out %s: %w and no result of slotwave: want an empty folder, or --force", path, errForeign)
 	}
 	if d.old != nil && !p.Force && !strings.HasPrefix(d.by+" ", p.Verb+" ") {
 		verb, _, _ := strings.Cut(d.by, " ")
-		return d, fmt.Errorf("%s: %w: a result of slotwave %s: want another --out, or --force to replace it", path, errForeign, verb)
+		return d, fmt.Errorf("--out %s: %w: a result of slotwave %s: want another folder, such as --out %[1]s-%[4]s, or --force to replace it", path, errForeign, verb, strings.ReplaceAll(p.Verb, " ", "-"))
 	}
 	for _, name := range remains {
 		if err := os.Remove(filepath.Join(path, name)); err != nil {

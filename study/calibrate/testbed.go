@@ -50,6 +50,9 @@ func OpenTestbed(machine, fidelity string, seed uint64, settings ...string) (*Te
 	}
 	var err error
 	if study.IsFile(machine) {
+		if what, _ := scenarios.Kind(machine); what != "" && what != "a platform" {
+			return nil, fmt.Errorf("%s: got %s: want a platform; slotwave show dl145-g3 prints one", machine, what)
+		}
 		machine, err = filepath.Abs(machine)
 	} else {
 		_, err = scenarios.Platform(machine)

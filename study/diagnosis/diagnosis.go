@@ -262,6 +262,9 @@ func NotScenarios(paths ...string) error {
 		if what, next := scenarios.Kind(path); what != "" {
 			return fmt.Errorf("%s: got %s: want a result; %s", path, what, next)
 		}
+		if err := scenarios.PartOfResult(path); err != nil && len(paths) == 1 {
+			return err
+		}
 	}
 	return nil
 }

@@ -279,7 +279,7 @@ func aboutNone(g *model.Goal, q *model.WhatIf) error {
 		has := func(name string) bool { return workload.Matches(name, by.pattern) }
 		if all := slices.Sorted(maps.Keys(names)); by.pattern != "" && !slices.ContainsFunc(all, has) {
 			if len(all) == 0 {
-				return fmt.Errorf("%s: got %q: no job has a %s", by.key, by.pattern, by.key)
+				return fmt.Errorf("%s: got %q: no job has a %[1]s: want the key %[1]s in [[job]], or a goal by job", by.key, by.pattern)
 			}
 			more := ""
 			if n := len(all) - mostNames; n > 0 {

@@ -81,6 +81,9 @@ func OpenFile(name string, file *scenarios.StudyFile, o Options) (s *Sweep, err 
 		Set: append(slices.Clone(file.Set), o.Set...), Fidelity: o.Fidelity, Containers: true,
 		Reading: scenarios.Reading{Jobs: o.Jobs},
 	})
+	if err != nil && o.Scenario == "" && name != file.Scenario && strings.HasPrefix(err.Error(), file.Scenario+": ") {
+		err = fmt.Errorf("%s: scenario: %w", name, err)
+	}
 	return s, err
 }
 
@@ -169,7 +172,7 @@ func (s *Sweep) tryLevels() error {
 		}
 		scenario, err := s.scenario(i, 0)
 		if err != nil {
-			if strings.HasPrefix(where, "--over ") { // which has made settings of each job
+			if where != "" { // which has made settings, of each job perhaps
 				text, _, _ := strings.Cut(settingOfJob.ReplaceAllString(err.Error(), ""), "\n")
 				err = errors.New(text)
 			}

@@ -377,7 +377,18 @@ func detect(r *bufio.Reader) (string, error) {
 	if err := Foreign(head); err != nil {
 		return "", err
 	}
-	return "", fmt.Errorf("not a known history format (known: %s); name it with --format, in a scenario with workload.format", strings.Join(readableNames(), ", "))
+	unknown := fmt.Sprintf("not a known history format: it begins with %q: want a file that slotwave help formats lists, or a scenario in TOML", beginning(head))
+	if bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff \t\r\n"), []byte("{")) {
+		return "", errors.New(unknown) // may be a recorded case
+	}
+	return "", ForeignError(unknown)
+}
+
+// beginning returns the first characters of a text, for a message.
+func beginning(head []byte) string {
+	const most = 40
+	words := []rune(strings.Join(strings.Fields(string(head[:min(len(head), 4*most)])), " "))
+	return string(words[:min(len(words), most)])
 }
 
 // without has what the formats record that hold no jobs.
