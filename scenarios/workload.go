@@ -97,7 +97,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	t.done()
 	if len(paths) == 0 {
-		t.idle("there is no trace", "format", "job", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay", "users")
+		t.idle("there is no trace (workload.trace)", "format", "job", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay", "users")
 		for i, given := range []string{strings.Join(f.reading.Jobs, ", "), f.reading.Format, f.reading.Topology} {
 			if given != "" {
 				flag := []string{"job", "format", "topology"}[i]
