@@ -121,6 +121,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 	}
 	if machine != "" {
 		k.Scenario = machine
+		k.out = cmp.Or(k.out, strings.TrimSuffix(filepath.Dir(machine), "-machine")+"-size") // beside it
 		if s, err = size.Open(name, k.Options); err != nil {
 			return err
 		}

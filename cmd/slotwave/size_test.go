@@ -294,6 +294,9 @@ func TestSizeCalibrates(t *testing.T) {
 	if code != exitInput || !strings.Contains(stderr, "recorded times of tasks hold for the recorded slots") || !strings.Contains(stderr, "no job has what calibrating needs") {
 		t.Errorf("times alone: exit code %d, %q: want the reason on both counts", code, stderr)
 	}
+	if verb(t, "size", "history", "offers.toml", "--quiet"); !strings.Contains(read(t, "out/history-size/manifest.json"), "out/history-machine") {
+		t.Error("want the answer beside the machine, under the name of the history")
+	}
 	verb(t, "size", "times", "offers.toml", "--set", "workload.replay=recorded", "--quiet", "--out", "left")
 }
 
