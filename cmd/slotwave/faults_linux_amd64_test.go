@@ -218,7 +218,7 @@ func TestFaults(t *testing.T) {
 		}
 		want, _ := outputs(t)
 		clear := func() {
-			for _, name := range []string{"out", "out.toml", "out.html", "out.rows"} {
+			for _, name := range []string{"out", "out.json", "out.html", "out.rows"} {
 				os.RemoveAll(name)
 			}
 			left, _ := filepath.Glob(".out*")
@@ -328,7 +328,7 @@ func TestPowerLoss(t *testing.T) {
 				t.Errorf("%q: %s is never synced", w, name)
 			}
 		}
-		for _, name := range []string{"out", "out.toml", "out.html", "out.rows"} {
+		for _, name := range []string{"out", "out.json", "out.html", "out.rows"} {
 			os.RemoveAll(name)
 		}
 	}
