@@ -135,7 +135,9 @@ func (c *RunCalibration) fit(program int, at *programCosts, m *model.Machine, q 
 		whole, got, counted := c.meansOf(jobs, row, rows)
 		records := 0.0
 		for _, job := range jobs {
-			records += c.records[job][kind] / float64(max(1, counted))
+			if rowOf(c.recorded, row+" "+job) >= 0 && rowOf(rows, row+" "+job) >= 0 {
+				records += c.records[job][kind] / float64(counted)
+			}
 		}
 		if counted == 0 || records == 0 {
 			continue

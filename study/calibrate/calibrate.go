@@ -58,7 +58,7 @@ type RunCalibration struct {
 	warnings  []string
 	records   map[string][2]float64 // of one map and of one reduce, by job
 	jobs      [][]string            // ids of the recorded jobs, by program
-	alike     [][]int               // programs that do the same, by program
+	alike     [][]int               // the group of programs that do the same, by program
 	combined  []bool                // a codec or a combiner that is not recorded made less of the map output, by program
 	combining []combining           // by program
 	packed    []bool                // compressed output whose ratio the recorded bytes contain, by program
@@ -196,15 +196,8 @@ func (c *RunCalibration) open(h *workload.History, paths []string, topology stri
 	if err := c.readPrograms(h); err != nil {
 		return err
 	}
-	for i := range c.Programs {
-		c.alike = append(c.alike, nil)
-		for k := range c.Programs {
-			if alike(&c.Programs[i], &c.Programs[k]) {
-				c.alike[i] = append(c.alike[i], k)
-			}
-		}
-	}
 	c.measure(h)
+	c.group()
 	if len(c.recorded) == 0 {
 		err := fmt.Errorf("%s: no job has what calibrating needs: want jobs that succeeded, with bytes, records and times of tasks (slotwave inspect lists what a record lacks)", strings.Join(paths, ", "))
 		if len(c.Unused) > 0 {
@@ -216,20 +209,64 @@ func (c *RunCalibration) open(h *workload.History, paths []string, topology stri
 	return nil
 }
 
-// alike reports whether two programs turn their records into as many of the same width:
-// jobs of other names, such as those of each day, run the same code.
-func alike(a, b *model.Program) bool {
-	const near = 0.02 // of each ratio
-	x, y := &a.Data, &b.Data
+// group puts programs that do the same into groups, which have the same costs: jobs of
+// other names, such as those of each day, run the same code.
+func (c *RunCalibration) group() {
+	for i := range c.Programs {
+		group := []int{i}
+		for k := range c.alike {
+			if c.alike[k][0] == k && c.same(k, i) {
+				group = append(c.alike[k], i)
+				c.Programs[i].Assumed = append(c.Programs[i].Assumed, "cpu: the code of "+c.Programs[k].Title+", whose data and recorded times agree")
+				break
+			}
+		}
+		c.alike = append(c.alike, nil)
+		for _, member := range group {
+			c.alike[member] = group
+		}
+	}
+}
+
+// same reports whether two programs turn their records into as many of the same width,
+// in about the same recorded time: of the processor, or else of tasks, which depends on
+// what runs beside them.
+func (c *RunCalibration) same(a, b int) bool {
+	const near, nearCPU, nearTime = 1.02, 1.25, 2.0
+	x, y := &c.Programs[a].Data, &c.Programs[b].Data
+	differ := func(x, y, by float64) bool {
+		return math.IsNaN(x) != math.IsNaN(y) || max(x, y) > by*min(x, y)
+	}
 	for _, pair := range [][2]float64{
-		{x.InputPairWidth, y.InputPairWidth}, {x.MapSizeSel, y.MapSizeSel}, {x.MapRecsSel, y.MapRecsSel}, {x.CombineRecsSel, y.CombineRecsSel},
-		{x.ReduceSizeSel, y.ReduceSizeSel}, {x.ReduceRecsSel, y.ReduceRecsSel},
+		{x.InputPairWidth, y.InputPairWidth}, {x.MapSizeSel, y.MapSizeSel}, {x.MapRecsSel, y.MapRecsSel}, {x.CombineSizeSel, y.CombineSizeSel},
+		{x.CombineRecsSel, y.CombineRecsSel}, {x.ReduceSizeSel, y.ReduceSizeSel}, {x.ReduceRecsSel, y.ReduceRecsSel},
 	} {
-		if math.Abs(pair[0]-pair[1]) > near*max(pair[0], pair[1]) {
+		if differ(pair[0], pair[1], near) {
+			return false
+		}
+	}
+	for kind, row := range []string{mapRow, reduceRow} {
+		by, first, second := nearCPU, c.perRecord(a, kind, row+"-cpu"), c.perRecord(b, kind, row+"-cpu")
+		if first == 0 || second == 0 {
+			by, first, second = nearTime, c.perRecord(a, kind, row), c.perRecord(b, kind, row)
+		}
+		if differ(first, second, by) {
 			return false
 		}
 	}
 	return true
+}
+
+// perRecord is the recorded time of a row per record of the tasks of a program, 0 if it is
+// not known.
+func (c *RunCalibration) perRecord(program, kind int, row string) float64 {
+	ms, records := 0.0, 0.0
+	for _, job := range c.jobs[program] {
+		if t := rowOf(c.recorded, row+" "+job); t >= 0 && c.records[job][kind] > 0 {
+			ms, records = ms+t, records+c.records[job][kind]
+		}
+	}
+	return ms / max(1, records)
 }
 
 // readPrograms makes a program of each name of a job, with costs to start from.

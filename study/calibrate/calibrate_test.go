@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
@@ -123,4 +124,36 @@ func writeFiles(t *testing.T, files []trace.File) string {
 		}
 	}
 	return folder
+}
+
+// Programs whose data agree share costs if their recorded times per record agree too: of
+// the processor within a quarter, or else of tasks within a factor of two.
+func TestGroupsOfPrograms(t *testing.T) {
+	groups := func(row string, times ...float64) (list []int) {
+		c := RunCalibration{records: map[string][2]float64{}}
+		for i, ms := range times {
+			job := fmt.Sprint("job", i)
+			c.Programs = append(c.Programs, model.Program{Title: job})
+			c.jobs = append(c.jobs, []string{job})
+			c.records[job] = [2]float64{1000 * float64(i+1), 0}
+			c.recorded.Add(row+" "+job, platform.PhaseRow{MS: ms * float64(i+1)})
+		}
+		c.group()
+		for _, group := range c.alike {
+			list = append(list, group[0])
+		}
+		return list
+	}
+	for _, test := range []struct {
+		row   string
+		times []float64
+		want  []int
+	}{
+		{mapCPURow, []float64{100, 120, 100, 130}, []int{0, 0, 0, 3}}, // the second and the last agree, but not with the first
+		{mapRow, []float64{100, 190, 210}, []int{0, 0, 2}},
+	} {
+		if got := groups(test.row, test.times...); !slices.Equal(got, test.want) {
+			t.Errorf("%s %v: got %v: want %v", test.row, test.times, got, test.want)
+		}
+	}
 }
