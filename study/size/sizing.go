@@ -67,14 +67,19 @@ func (s *Size) Hourly() float64 { return s.Price * float64(s.Nodes) }
 // PerJob is the mean price of a job: that of the cluster until the last one ends,
 // divided by their number.
 func (s *Size) PerJob() float64 {
+	const hour = 3600e9
+	return s.Hourly() * s.makespan() / hour / float64(s.Jobs)
+}
+
+// makespan is the mean of the runs that have one, ns.
+func (s *Size) makespan() float64 {
 	sum, n := 0.0, 0
 	for _, r := range s.Runs {
 		if makespan := r.Values[0]; !math.IsNaN(makespan) {
 			sum, n = sum+makespan, n+1
 		}
 	}
-	const hour = 3600e9
-	return s.Hourly() * sum / float64(n) / hour / float64(s.Jobs)
+	return sum / float64(n)
 }
 
 // full is the mean fraction of the time in which all slots of a type were in use.
@@ -113,15 +118,16 @@ func (z *Sizing) value(s *Size, g int) string {
 	if len(values) == 0 {
 		return "jobs fail"
 	}
-	if z.Error.Alternatives > 0 && goal.Deadlines == 0 {
-		for i := range values {
-			values[i] = math.Log(values[i])
-		}
-		mean, scatter := stat.MeanStdDev(values, nil)
-		half := z.Error.ofModel(time.Duration(s.Runs[0].Values[0])).Beside(scatter, len(values))
-		return fmt.Sprintf("%s (%s to %s)", goalValue(goal, math.Exp(mean)), goalValue(goal, math.Exp(mean-half)), goalValue(goal, math.Exp(mean+half)))
-	}
 	mean, half := fit.StudentInterval(values)
+	if z.Error.Alternatives > 0 && goal.Deadlines == 0 {
+		logs := make([]float64, len(values))
+		for i, v := range values {
+			logs[i] = math.Log(max(1, v))
+		}
+		_, scatter := stat.MeanStdDev(logs, nil)
+		off := math.Exp(z.Error.ofModel(time.Duration(s.makespan())).Beside(scatter, len(logs)))
+		return fmt.Sprintf("%s (%s to %s)", goalValue(goal, mean), goalValue(goal, mean/off), goalValue(goal, mean*off))
+	}
 	if math.IsNaN(half) {
 		return goalValue(goal, mean)
 	}

@@ -377,7 +377,7 @@ type draw struct {
 // does not succeed.
 func (t *tuner) simulate(at []float64, d draw) (float64, error) {
 	changes := t.changes(at)
-	key := fmt.Sprint(d.seed, changes)
+	key := fmt.Sprint(d, changes)
 	t.mutex.Lock()
 	known, ok := t.times[key]
 	t.mutex.Unlock()
