@@ -252,17 +252,17 @@ var usual = [2][workload.NumPhases]bool{
 // share returns the share of a phase in the time of all tasks; unknown phases
 // count as zero.
 func (s *stage) share(phases ...workload.Phase) float64 {
-	part := 0.0
+	part, known := 0.0, false
 	for _, row := range s.rows {
 		a := s.b.at(row)
 		for _, p := range phases {
 			if workload.Known(a.phases[p]) {
-				part += a.phases[p].Seconds()
+				part, known = part+a.phases[p].Seconds(), true
 			}
 		}
 	}
-	if s.whole == 0 {
-		return 0
+	if s.whole == 0 || !known {
+		return notNumber()
 	}
 	return part / s.whole
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -34,12 +35,16 @@ func (o *Options) ReadRules(file, text string) error {
 	if parse := (toml.ParseError{}); errors.As(err, &parse) {
 		return fmt.Errorf("%s:%d: %s", file, parse.Position.Line, parse.Message)
 	}
-	if err != nil || len(tables.Rule) == 0 {
-		return fmt.Errorf("%s:1: rule: got none: want a table [[rule]] for each rule", file)
-	}
 	var errs []error
-	for _, key := range meta.Undecoded() {
-		errs = append(errs, fmt.Errorf("%s:%d: got unknown key %s: want [[rule]]", file, lineOf(text, key.String()), key))
+	for _, key := range undecoded(&meta) {
+		if key != "rule" {
+			errs = append(errs, fmt.Errorf("%s:%d: got unknown key %s: want [[rule]]", file, lineOf(text, key), key))
+		}
+	}
+	if given := meta.IsDefined("rule"); err != nil || given && len(tables.Rule) == 0 {
+		errs = append(errs, fmt.Errorf("%s:%d: rule: got another value: want a table [[rule]] for each rule", file, lineOf(text, "rule")))
+	} else if !given && len(errs) == 0 {
+		errs = append(errs, fmt.Errorf("%s:1: rule: got none: want a table [[rule]] for each rule", file))
 	}
 	lines, first := strings.Split(text, "\n"), []int{} // lines of the tables
 	for n, line := range lines {
@@ -62,6 +67,9 @@ func (o *Options) ReadRules(file, text string) error {
 	}
 	return errors.Join(errs...)
 }
+
+// ofFile is the basis of rules of a file.
+const ofFile = "file"
 
 // ruleTable reads the table of one rule.
 type ruleTable struct {
@@ -98,16 +106,25 @@ func (t *ruleTable) texts(key string) (list []string) {
 
 // text reads one text, which may be missing unless it is needed.
 func (t *ruleTable) text(key string, needed bool) string {
+	v, given := t.values[key]
 	list := t.texts(key)
-	if needed && (len(list) != 1 || strings.TrimSpace(list[0]) == "") {
-		t.fail(key, "%d texts: want one", len(list))
+	text := strings.Join(list, " ")
+	switch {
+	case !given && needed:
+		t.fail(key, "none: want a text")
+	case given && list != nil && (len(list) != 1 || strings.TrimSpace(text) == ""):
+		t.fail(key, "%q: want one text", v)
 	}
-	return strings.Join(list, " ")
+	return text
 }
 
 // rule reads the rule of the table.
 func (t *ruleTable) rule() rule {
-	r := rule{basis: "file", id: t.text("id", true), cause: t.text("cause", true), change: t.text("advice", true)}
+	r := rule{basis: ofFile, id: t.text("id", true), cause: t.text("cause", true), change: t.text("advice", true)}
+	const longest = 4 // letters of the column on the screen
+	if len(r.id) > longest {
+		t.fail("id", "%q: want at most %d letters", r.id, longest)
+	}
 	var conditions []condition
 	when := t.texts("when")
 	for _, text := range when {
@@ -133,8 +150,8 @@ func (t *ruleTable) rule() rule {
 		pairs = append(pairs, key, value)
 	}
 	correlation := strings.Fields(t.text("correlation", false))
-	if len(correlation) != 0 && (len(correlation) != 3 || !slices.Contains(correlationKinds, correlation[0]) || !slices.Contains(correlationClasses, correlation[2])) {
-		t.fail("correlation", "%q: want KIND SUBJECT CLASS, a kind of %s, a device, phase or *, and a class of %s", strings.Join(correlation, " "), strings.Join(correlationKinds, ", "), strings.Join(correlationClasses, ", "))
+	if len(correlation) != 0 && (len(correlation) != 3 || !slices.Contains(correlationKinds, correlation[0]) || !isSubject(correlation[1]) || !slices.Contains(correlationClasses, correlation[2])) {
+		t.fail("correlation", "%q: want KIND SUBJECT CLASS, a kind of %s, a device, phase, time, node, input or *, and a class of %s", strings.Join(correlation, " "), strings.Join(correlationKinds, ", "), strings.Join(correlationClasses, ", "))
 	}
 	if len(conditions)+len(correlation) == 0 {
 		t.fail("when", "no condition: want when or correlation")
@@ -155,7 +172,7 @@ func (t *ruleTable) rule() rule {
 			}
 			var evidence []string
 			for i, c := range conditions {
-				value := c.metric(&s.facts[kind])
+				value := c.metric(s, workload.Kind(kind))
 				if !c.holds(value) {
 					evidence = nil
 					break
@@ -177,7 +194,10 @@ func (t *ruleTable) rule() rule {
 				c := s.correlations[kind][i]
 				h.node, evidence = c.Node, append(evidence, fmt.Sprintf("%s %s: %.3g, peers %.3g", c.Subject, c.Class, c.Value, c.Peers))
 			}
-			h.evidence = fmt.Sprintf("%ss: %s: %s", st.kind, strings.Join(evidence, ", "), r.change)
+			h.evidence = fmt.Sprintf("%ss: %s", st.kind, strings.Join(evidence, ", "))
+			if pairs != nil {
+				h.evidence += ": " + r.change
+			}
 			hits = append(hits, h)
 		}
 		return hits
@@ -198,6 +218,12 @@ var (
 	correlationClasses = []string{"over", "under", "saturated", "share", "same-node"}
 )
 
+// isSubject reports whether correlations can have a subject.
+func isSubject(s string) bool {
+	_, isPhase := workload.ParsePhase(s)
+	return isPhase || isIODevice(s) || slices.Contains([]string{"*", "time", "node", "input", "cpu"}, s)
+}
+
 // condition compares a fact of a stage with a limit. An unknown fact holds for none.
 type condition struct {
 	name  string
@@ -209,10 +235,26 @@ func (c *condition) holds(value float64) bool {
 	return c.above && value > c.limit || !c.above && value < c.limit
 }
 
-// metric returns the fact of a stage; true is 1.
-func (c *condition) metric(f *facts) float64 {
-	v := reflect.ValueOf(*f).Field(slices.Index(metricNames(), c.name))
+// metric returns the fact of a stage; true is 1, and NaN unknown.
+func (c *condition) metric(s *scene, kind workload.Kind) float64 {
+	unknown := false
+	switch c.name {
+	case "spills":
+		unknown = s.facts[kind].Spills < 0
+	case "compressed":
+		_, err := s.conf.Truth("mapred.compress.map.output")
+		unknown = err != nil || !s.hasConf
+	case "shared_slots":
+		unknown = s.q == nil
+	case "net_slow_nodes":
+		unknown = len(s.rates) == 0
+	case "input_ratio":
+		unknown = slices.ContainsFunc(s.stages[kind].rows, func(row int32) bool { return s.b.at(row).input(kind) < 0 })
+	}
+	v := reflect.ValueOf(s.facts[kind]).Field(slices.Index(metricNames(), c.name))
 	switch {
+	case unknown:
+		return notNumber()
 	case v.CanInt():
 		return float64(v.Int())
 	case v.Kind() == reflect.Bool && v.Bool():
@@ -234,10 +276,13 @@ func metricNames() []string {
 }
 
 func (t *ruleTable) condition(text string) condition {
-	at := max(0, strings.IndexAny(text, "<>"))
-	c := condition{name: strings.TrimSpace(text[:at]), above: strings.HasPrefix(text[at:], ">")}
-	limit, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimLeft(text[at:], "<>")), 64)
-	if c.limit = limit; err != nil || c.name == "kind" || !slices.Contains(metricNames(), c.name) {
+	name, limit, above := strings.Cut(text, ">")
+	if !above {
+		name, limit, _ = strings.Cut(text, "<")
+	}
+	c := condition{name: strings.TrimSpace(name), above: above}
+	var err error
+	if c.limit, err = strconv.ParseFloat(strings.TrimSpace(limit), 64); err != nil || math.IsNaN(c.limit) || math.IsInf(c.limit, 0) || c.name == "kind" || !slices.Contains(metricNames(), c.name) {
 		t.fail("when", "%q: want METRIC > NUMBER or METRIC < NUMBER, a metric of %s", text, strings.Join(metricNames()[1:], ", "))
 		c.name = "spills" // of a rule that is not used
 	}

@@ -91,7 +91,7 @@ var ruleR03 = rule{
 		if st == nil || s.q == nil || len(hits) > 0 || f.Spills < 2 {
 			return hits
 		}
-		if share := st.share(workload.PhaseSpill) + st.share(workload.PhaseMerge); share > s.t.MapOutput {
+		if share := st.share(workload.PhaseSpill, workload.PhaseMerge); share > s.t.MapOutput {
 			hits = append(hits, hit{
 				value: share, peers: s.t.MapOutput, account: sortSpill, saves: st.length() * share / 2, change: s.largerBuffer(st),
 				evidence: fmt.Sprintf("%d spills, %s of the map time in spills and merges", f.Spills, percent(share)),

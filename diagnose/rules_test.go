@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -186,7 +187,15 @@ func TestReadRules(t *testing.T) {
 		{"spills < 2", "spills < two", `my.toml:4: when: got "spills < two"`},
 		{"stage = \"map\"", "stage = \"maps\"", `my.toml:3: stage: got "maps": want map or reduce`},
 		{"id = \"S1\"", "id = \"R05\"", `my.toml:2: id: got "R05", which another rule has`},
-		{"cause = \"c\"\n", "", "my.toml:1: cause: got 0 texts: want one"},
+		{"cause = \"c\"\n", "", "my.toml:1: cause: got none: want a text"},
+		{"cause = \"c\"", "cause = \"\"", `my.toml:5: cause: got "": want one text`},
+		{"id = \"S1\"", "id = \"LONG1\"", `my.toml:2: id: got "LONG1": want at most 4 letters`},
+		{"spills < 2", "spills <> 2", `my.toml:4: when: got "spills <> 2"`},
+		{"spills < 2", "spills < NaN", `my.toml:4: when: got "spills < NaN"`},
+		{"stage =", "correlation = \"task-resource foo over\"\nstage =", `my.toml:3: correlation: got "task-resource foo over"`},
+		{table, table + "[rules]\nx = 1\n", "my.toml:7: got unknown key rules: want [[rule]]"},
+		{"[[rule]]", "\n\n[rule]", "my.toml:3: rule: got another value: want a table [[rule]]"},
+		{table, "rule = 3\n", "my.toml:1: rule: got another value"},
 		{"cause =", "because =", "my.toml:5: because: got an unknown key"},
 		{"advice = \"a\"", "advice = 3", "my.toml:6: advice: got 3: want a text"},
 		{"stage =", "correlation = \"disk over\"\nstage =", `my.toml:3: correlation: got "disk over": want KIND SUBJECT CLASS`},
@@ -198,6 +207,35 @@ func TestReadRules(t *testing.T) {
 		own := DefaultOptions()
 		if err := own.ReadRules("my.toml", strings.Replace(table, c.old, c.new, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q for %q: error %v, want one with %q", c.new, c.old, err, c.want)
+		} else if n := strings.Count(err.Error(), "\n"); n > 0 && c.new != "because =" { // which lacks its cause, too
+			t.Errorf("%q for %q: %d more errors: %v", c.new, c.old, n, err)
+		}
+	}
+}
+
+// A rule of a file on what a record does not tell holds for nothing.
+func TestUnknownFacts(t *testing.T) {
+	o := DefaultOptions()
+	for i, when := range []string{"spills < 2", "share_sort_spill < 0.1", "share_reduce < 2", "compressed < 1", "shared_slots < 1", "net_slow_nodes < 1", "input_ratio < 9"} {
+		if err := o.ReadRules("my.toml", fmt.Sprintf("[[rule]]\nid = \"S%d\"\nwhen = %q\ncause = \"c\"\nadvice = \"a\"\n", i, when)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newTestRun()
+	p.jobs[0].Conf = workload.Conf{}
+	p.each(func(a *workload.HistoryAttempt) {
+		blank := workload.NewHistoryAttempt("", "", a.Kind, 0, 0)
+		a.Phases, a.Spills, a.InBytes, a.HDFSReadBytes, a.ShuffleBytes = blank.Phases, -1, -1, -1, -1
+	})
+	in := p.input()
+	in.Question = nil
+	d, err := Run(context.Background(), in, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range d.Findings {
+		if f.Basis == ofFile {
+			t.Errorf("%s holds: %s", f.Rule, f.Evidence)
 		}
 	}
 }

@@ -50,8 +50,8 @@ func (s *scene) lever(key string, steps int) *Change {
 	return nil
 }
 
-// newScene collects the facts of a job's stages. Unknown facts are NaN, so that
-// no condition on them holds.
+// newScene collects the facts of a job's stages. Unknown facts are NaN, or unknown as
+// metric says, so that no condition of a rule of a file on them holds.
 func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
 	s := &scene{
 		b: e.books, job: j, stages: stages, r: e.resources, rates: e.rates, slow: e.slow, still: e.still, offers: e.offers, flow: e.flow,
@@ -95,7 +95,7 @@ func (s *scene) stageFacts(st *stage) facts {
 			shuffle, wait = shuffle+a.phases[workload.PhaseShuffle], wait+a.waitFetch
 		}
 	}
-	if len(spills) > 0 {
+	if f.Spills = -1; len(spills) > 0 {
 		f.Spills = int(median(spills))
 	}
 	if shuffle > 0 {

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/slotwave/slotwave/model/input"
 )
 
 // Thresholds are the limits in the conditions of the rules and of the tests for
@@ -84,8 +87,12 @@ func ReadThresholds(file, text string) (Thresholds, error) {
 		return t, fmt.Errorf("%s: %w", file, err)
 	}
 	var errs []error
-	for _, key := range meta.Undecoded() {
-		errs = append(errs, fmt.Errorf("%s:%d: got unknown key %s: want one of %s", file, lineOf(text, key.String()), key, strings.Join(thresholdNames(), ", ")))
+	for _, key := range undecoded(&meta) {
+		names := thresholdNames()
+		if near := input.Nearest(key, names); near >= 0 || len(errs) > 0 {
+			names = names[max(0, near):][:1]
+		}
+		errs = append(errs, fmt.Errorf("%s:%d: got unknown key %s: want one of the thresholds: %s", file, lineOf(text, key), key, strings.Join(names, ", ")))
 	}
 	v := reflect.ValueOf(t)
 	for i := range v.NumField() {
@@ -106,10 +113,23 @@ func thresholdNames() []string {
 	return names
 }
 
-// lineOf returns the line of a key.
+// undecoded lists the unknown keys that are in no unknown table.
+func undecoded(meta *toml.MetaData) (keys []string) {
+	for _, key := range meta.Undecoded() {
+		if !slices.Contains(keys, key[0]) {
+			keys = append(keys, key[0])
+		}
+	}
+	return keys
+}
+
+// lineOf returns the line of a key, or of the first header of a table.
 func lineOf(text, key string) int {
 	for i, line := range strings.Split(text, "\n") {
-		if name, _, ok := strings.Cut(line, "="); ok && strings.Trim(strings.TrimSpace(name), `"'`) == key {
+		name, _, ok := strings.Cut(line, "=")
+		name = strings.TrimSpace(name)
+		header, _, _ := strings.Cut(strings.Trim(name, "[] "), ".")
+		if ok && strings.Trim(name, `"'`) == key || strings.HasPrefix(name, "[") && header == key {
 			return i + 1
 		}
 	}
