@@ -44,8 +44,10 @@ func (d *Diagnosis) Text(w io.Writer, all bool) error {
 		case len(d.Jobs) == 1:
 		case f.Job == meanJob:
 			evidence = "gain of the mean job: " + evidence
-		default:
+		case f.Receipt.Pairs > 0:
 			evidence = "gain of job " + f.Job + ": " + evidence
+		default:
+			evidence = "job " + f.Job + ": " + evidence
 		}
 		line(&b, 5, evidence)
 		if f.Change != nil {
@@ -172,16 +174,21 @@ func (d *Diagnosis) Conclusion() string {
 		}
 		return fmt.Sprintf("Main cause%s in %s: %s. The change %q saves %.1f %% ± %.1f.", among, d.of(&f), f.Headline(), f.Change.Text, 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
 	case untested > 0 && tested == 0:
-		return fmt.Sprintf("Possible cause in %s: %s. No change was tested; %s.", d.of(&d.Findings[0]), d.Findings[0].Headline(), untestedRight)
+		return fmt.Sprintf("Possible cause in %s: %s. No change was tested%s.", d.of(&d.Findings[0]), d.Findings[0].Headline(), d.untestedRight())
 	case untested > 0:
-		return fmt.Sprintf("Possible cause in %s: %s. No change was confirmed; %s.", d.of(&d.Findings[0]), d.Findings[0].Headline(), untestedRight)
+		return fmt.Sprintf("Possible cause in %s: %s. No change was confirmed%s.", d.of(&d.Findings[0]), d.Findings[0].Headline(), d.untestedRight())
 	}
 	return "No change gains anything: all findings are withdrawn."
 }
 
 // untestedRight is measured on keys of the schema that are planted at random
-// (docs/validation.md).
-const untestedRight = "the first cause is right in 3 of 10 such cases"
+// (docs/validation.md), with the rules of slotwave.
+func (d *Diagnosis) untestedRight() string {
+	if d.Findings[0].Basis == ofFile {
+		return ""
+	}
+	return "; the first cause is right in 3 of 10 such cases"
+}
 
 // of names the jobs in which the cause of a finding was found with the same outcome.
 func (d *Diagnosis) of(f *Finding) string {
