@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
@@ -99,7 +102,7 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		return err
 	}
 	if k.follow {
-		return a.follow(args, k)
+		return a.follow(c, args, k)
 	}
 	var dir *resultdir.Dir
 	if k.out != "" {
@@ -149,9 +152,18 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 
 // follow writes what a growing folder of histories says, each time that it has grown. It
 // ends with the last job.
-func (a *app) follow(args []string, k *diagnosing) error {
-	if len(args) != 1 || k.out != "" || k.json || k.On != "" || k.Anonymise || k.Without {
-		return fmt.Errorf("--follow: want one folder, and no --out, --json, --on, --anonymise or --without")
+func (a *app) follow(c *cobra.Command, args []string, k *diagnosing) error {
+	if len(args) != 1 {
+		return fmt.Errorf("--follow: got %d paths: want one folder", len(args))
+	}
+	kept, refused := []string{"follow", "job", "rules", "thresholds"}, []string{}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(kept, f.Name) {
+			refused = append(refused, "--"+f.Name)
+		}
+	})
+	if len(refused) > 0 {
+		return fmt.Errorf("--follow: got %s: want only --job, --rules or --thresholds with it", strings.Join(refused, ", "))
 	}
 	size := func() (all int64) {
 		files, _ := trace.ReadOptions{}.Files(args[0])
@@ -170,5 +182,13 @@ func (a *app) follow(args []string, k *diagnosing) error {
 		seen = size()
 		return !a.stopped.Load()
 	}
-	return k.Standings(args[0], grown, func(s *diagnosis.Standing) error { return s.Text(a.stdout) })
+	return k.Standings(args[0], grown, func(s *diagnosis.Standing) error {
+		var b strings.Builder
+		err := s.Text(&b)
+		for row := range strings.Lines(b.String()) {
+			_, err1 := fmt.Fprintln(a.stdout, strings.Join(wrap(strings.TrimSuffix(row, "\n")), "\n"))
+			err = errors.Join(err, err1)
+		}
+		return err
+	})
 }
