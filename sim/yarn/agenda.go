@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -20,11 +21,12 @@ type agenda struct {
 	slots  []slot
 	free   []int32
 
-	after   func()       // runs after each call
-	running bool         // a call is under way
-	current turn         // its turn
-	tied    []int32      // calls of this instant, a heap
-	untie   engine.Timer // runs the first of them
+	after    func()       // runs after each call
+	running  bool         // a call is under way
+	current  turn         // its turn
+	followed bool         // it has set a call one period ahead
+	tied     []int32      // calls of this instant, a heap
+	untie    engine.Timer // runs the first of them
 }
 
 type slot struct {
@@ -42,8 +44,20 @@ type turn struct {
 	origin engine.Time // instant of the first call of the series: at, of most calls
 	ahead  engine.Time // how long before it that one was set
 	rank   uint64      // of the first call among those of its instant, as they ran or, before, as they were set
-	set    uint64      // calls set before this one or, of a series, before its second
-	last   uint64      // calls set before this one
+	forks  []fork      // none, where each call of the series was the first that its own set a period ahead
+}
+
+// fork begins another series of the same origin: a call of the series set one period
+// ahead after its own next one, which keeps its turn whatever is left out.
+type fork struct {
+	at  engine.Time
+	set uint64 // calls set before this one
+}
+
+// compare orders series that forked from one: in the instant of the later fork its call
+// runs before that of the earlier one, which forked from it already.
+func (f fork) compare(h fork) int {
+	return cmp.Or(cmp.Compare(h.at, f.at), cmp.Compare(f.set, h.set))
 }
 
 // before reports whether a call runs before another one of the same instant. Where one
@@ -56,10 +70,8 @@ func (t turn) before(u turn, period engine.Time) bool {
 		return t.ahead >= period
 	case t.rank != u.rank:
 		return t.rank < u.rank
-	case t.set != u.set:
-		return t.set < u.set
 	}
-	return t.last < u.last
+	return slices.CompareFunc(t.forks, u.forks, fork.compare) < 0
 }
 
 func newAgenda(e *engine.Engine, period engine.Time, after func()) *agenda {
@@ -83,12 +95,13 @@ func (g *agenda) at(when engine.Time, do func()) call {
 // turn returns the turn of a call that is set now.
 func (g *agenda) turn(when engine.Time) turn {
 	g.set++
-	t := turn{at: when, origin: when, ahead: when - g.e.Now(), rank: g.set, set: g.set, last: g.set}
+	t := turn{at: when, origin: when, ahead: when - g.e.Now(), rank: g.set}
 	if g.running && t.ahead == g.period {
-		t.origin, t.ahead, t.rank = g.current.origin, g.current.ahead, g.current.rank
-		if g.current.origin != g.current.at {
-			t.set = g.current.set
+		t.origin, t.ahead, t.rank, t.forks = g.current.origin, g.current.ahead, g.current.rank, g.current.forks
+		if g.followed {
+			t.forks = append(slices.Clip(t.forks), fork{g.e.Now(), g.set})
 		}
+		g.followed = true
 	}
 	return t
 }
@@ -179,7 +192,7 @@ func (g *agenda) run(i int32) {
 	if t.origin == t.at {
 		t.rank = g.ran
 	}
-	g.running, g.current = true, t
+	g.running, g.current, g.followed = true, t, false
 	do()
 	g.after()
 	g.running = false

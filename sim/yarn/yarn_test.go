@@ -329,6 +329,41 @@ func TestAgenda(t *testing.T) {
 	}
 }
 
+// Series that forked from a series of heartbeats keep their order, whether heartbeats of
+// theirs are left out or not: each runs after the one that set it, the last one set first.
+func TestForksOfASeries(t *testing.T) {
+	for _, rests := range []bool{false, true} {
+		g := newAgenda(engine.New(), 2, func() {})
+		var got []string
+		var all [3]series
+		for i, name := range []string{"heartbeat", "early", "late"} {
+			all[i] = series{g: g, interval: 2, do: func() {
+				got = append(got, name)
+				all[i].beat()
+				now := g.e.Now()
+				if i == 0 && (now == 5 || now == 7) {
+					all[(now-3)/2].beat()
+				}
+				if rests && i > 0 && now == 9 {
+					all[i].rest()
+				}
+			}}
+		}
+		g.at(1, all[0].do)
+		g.at(14, func() {
+			for i := range all {
+				all[i].wake()
+			}
+			got = nil
+		})
+		for g.e.StepBy(15) {
+		}
+		if !slices.Equal(got, []string{"heartbeat", "late", "early"}) {
+			t.Errorf("heartbeats left out: %v: got %v", rests, got)
+		}
+	}
+}
+
 // An update and a heartbeat a period apart keep their order when they fall together: the
 // update that was set before the first heartbeat, at the registration at 0.1 s, sees at
 // 2.1 s the application of 1.5 s, and the heartbeat after it starts it.
