@@ -37,6 +37,8 @@ reduces = 4
 		{"a property that varies", "[vary]\n\"conf.io.sort.mb\" = [50, 60]", "io.sort.mb", "70", 1, []string{"conf.mapreduce.task.io.sort.mb=70"}},
 		{"a property whose name begins alike", "[vary]\n'conf.\"io.sort\"' = [50, 60]", "io.sort.mb", "70", 2, []string{"conf.io.sort.mb=70"}},
 		{"the variation itself", "[vary]\n\"job.0.reduces\" = [5, 6]", "reduces", "8", 1, []string{`vary."job.0.reduces"=[8]`}},
+		{"of a list between brackets", "[scheduler]\nname = \"capacity\"\nqueue = [{name = \"default\", capacity = 80}, {name = \"b\", capacity = 20}]", "io.sort.mb", "300", 1,
+			[]string{"scheduler.queue.0.capacity=90", "scheduler.queue.1.capacity=10", "conf.io.sort.mb=300"}},
 		{"with a key that is none", "[vary]\n\"[a]\\n#\" = [5, 6]", "", "", 0, []string{"job.0.reduces=7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

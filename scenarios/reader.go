@@ -433,20 +433,8 @@ func (t *table) tables(key string) []*table {
 	if !ok {
 		return nil
 	}
-	var list []map[string]any
-	switch v := v.(type) {
-	case []map[string]any:
-		list = v
-	case []any:
-		for _, x := range v {
-			m, ok := x.(map[string]any)
-			if !ok {
-				t.want(key, x, fmt.Sprintf("a list of tables [[%s]]", join(t.path, key)))
-				return nil
-			}
-			list = append(list, m)
-		}
-	default:
+	list, ok := asTables(v)
+	if !ok {
 		t.want(key, v, fmt.Sprintf("a list of tables [[%s]]", join(t.path, key)))
 	}
 	var out []*table
@@ -454,6 +442,22 @@ func (t *table) tables(key string) []*table {
 		out = append(out, &table{report: t.report, path: index(join(t.path, key), i), values: m})
 	}
 	return out
+}
+
+// asTables returns a list of tables, which [[TABLE]] makes, or one between brackets.
+func asTables(v any) (list []map[string]any, ok bool) {
+	if list, ok = v.([]map[string]any); ok {
+		return list, true
+	}
+	all, ok := v.([]any)
+	for _, x := range all {
+		m, isTable := x.(map[string]any)
+		if !isTable {
+			return nil, false
+		}
+		list = append(list, m)
+	}
+	return list, ok
 }
 
 // conf reads a table of Hadoop properties. Keys without quotes form nested

@@ -102,6 +102,9 @@ func overlay(under, over any, path string) (any, error) {
 	if under == nil {
 		under = map[string]any{}
 	}
+	if list, ok := asTables(under); ok {
+		under = list
+	}
 	var wrong error
 	switch u := under.(type) {
 	case map[string]any:
