@@ -45,8 +45,8 @@ type taskTime [3]time.Duration
 
 func (t taskTime) whole() time.Duration { return t[0] + t[1] + t[2] }
 
-// tasksOf returns the attempts that ended the tasks of a kind, nil for others, in the order
-// in which a replay has the tasks.
+// tasksOf returns the tasks of a kind, in the order in which a replay has them, and the
+// attempts that ended them, nil for others.
 func (j *HistoryJob) tasksOf(kind Kind) (tasks []*HistoryTask, winners []*HistoryAttempt) {
 	for i := range j.Tasks {
 		if t := &j.Tasks[i]; t.Kind == kind {
@@ -114,14 +114,14 @@ func (c *Continuation) KnowsReduces(h *HistoryJob) bool {
 // Continue replaces a job that runs now. It fails if no map of such a job has ended.
 func (c *Continuation) Continue(j Job, h *HistoryJob, now time.Duration, r *rand.Rand) (Job, error) {
 	ended := c.ended[h.Name]
-	if ended == nil || len(ended[Map]) == 0 && max(0, h.Maps) > 0 {
+	if ended == nil || len(ended[Map]) == 0 && max(j.Maps.Count, h.Maps) > 0 {
 		return j, errors.New("no map of it has ended")
 	}
 	late := 0.3 * r.ExpFloat64() // of tasks that have run longer than all that ended
 	j.Ends = AttemptEnd{}
-	m, tasks, winners := j.Maps, []*HistoryTask(nil), []*HistoryAttempt(nil)
+	m := j.Maps
 	m.Ends, m.Shares = nil, nil
-	tasks, winners = h.tasksOf(Map)
+	tasks, winners := h.tasksOf(Map)
 	splits := m.Splits
 	m.Time.Each, m.Splits, m.Localise.Each = append([]time.Duration(nil), m.Time.Each...), append([]Split(nil), splits...), append([]time.Duration(nil), m.Localise.Each...)
 	for k := range max(m.Count, h.Maps) {
