@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -66,7 +65,7 @@ func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 			row = append(row, "", "")
 		}
 		if chained {
-			row = append(row, text.Escape(strings.Join(j.After, ",")))
+			row = append(row, workload.EscapeList(j.After))
 		}
 		out.Write(row)
 	}

@@ -20,6 +20,23 @@ func Escape(name string) string {
 	return text
 }
 
+// EscapeList escapes names and joins them with commas; one within a name is escaped too.
+func EscapeList(names []string) string {
+	var all []string
+	for _, name := range names {
+		all = append(all, strings.ReplaceAll(Escape(name), ",", `\x2c`))
+	}
+	return strings.Join(all, ",")
+}
+
+// UnescapeList undoes EscapeList.
+func UnescapeList(s string) (names []string) {
+	for name := range strings.SplitSeq(s, ",") {
+		names = append(names, Unescape(name))
+	}
+	return names
+}
+
 // Unescape undoes Escape.
 func Unescape(s string) string {
 	if !strings.Contains(s, `\x`) {

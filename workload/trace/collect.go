@@ -176,6 +176,11 @@ func (c *collector) finishTables() error {
 	c.slotsApart()
 	slices.SortStableFunc(c.order, func(x, y *jobBuilder) int { return cmp.Compare(x.row, y.row) })
 	for _, b := range c.order {
+		for _, id := range b.job.After {
+			if c.tables[id] == nil && !c.seen[id] {
+				c.problem(b.line, "after %.40q of job %.40q: no such job: it does not wait for it", id, b.job.ID)
+			}
+		}
 		if err := b.finish(); err != nil {
 			return err
 		}

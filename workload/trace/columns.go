@@ -197,7 +197,7 @@ var jobTexts = map[string]cellSetter[*jobCells]{
 	"user":             func(r *jobCells, text string) { r.j.User = r.c.intern(workload.Unescape(text)) },
 	"queue":            func(r *jobCells, text string) { r.j.Queue = r.c.intern(workload.Unescape(text)) },
 	"pool":             func(r *jobCells, text string) { r.j.Pool = r.c.intern(workload.Unescape(text)) },
-	"after":            func(r *jobCells, text string) { r.j.After = strings.Split(workload.Unescape(text), ",") },
+	"after":            func(r *jobCells, text string) { r.j.After = workload.UnescapeList(text) },
 	"priority":         func(r *jobCells, text string) { r.c.priority(r.line, r.j, text) },
 	"state":            func(r *jobCells, text string) { r.j.Outcome = r.c.state(r.line, r.j.ID, text) },
 	"status":           func(r *jobCells, text string) { r.j.Outcome = r.c.state(r.line, r.j.ID, text) },

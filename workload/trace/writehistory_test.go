@@ -349,6 +349,23 @@ func TestHadoopInts(t *testing.T) {
 	}
 }
 
+// A comma in the ID of a job that others wait for is kept, and an unknown ID is told.
+func TestChainsWithCommas(t *testing.T) {
+	h := golden()
+	first, next := h.Jobs[0], h.Jobs[0]
+	first.ID, next.ID = "a,b", "c"
+	next.After = []string{first.ID, `\x2c`, "=d"}
+	h.Jobs = []workload.HistoryJob{first, next}
+	var out strings.Builder
+	if err := writeJobs(&out, h); err != nil {
+		t.Fatal(err)
+	}
+	got := readString(t, "jobs.csv", out.String())
+	if after := got.Jobs[1].After; !slices.Equal(after, next.After) || len(got.Problems) != 2 || !strings.Contains(got.Problems[1].What, `after "=d" of job "c": no such job`) {
+		t.Errorf("read %q with %v, want %q and two unknown", after, got.Problems, next.After)
+	}
+}
+
 // What jobs waited for is kept, or its loss is told.
 func TestChainsLost(t *testing.T) {
 	h := golden()

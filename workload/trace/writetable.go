@@ -83,7 +83,7 @@ func writeJobs(w io.Writer, h *workload.History) error {
 			row = append(row, cell)
 		}
 		if chained {
-			row = append(row, workload.Escape(strings.Join(j.After, ",")))
+			row = append(row, workload.EscapeList(j.After))
 		}
 		out.Write(row)
 	}
