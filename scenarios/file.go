@@ -227,7 +227,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 		s.Attempts = t.oneOf("attempts", "csv", "csv", "csv.gz", "none")
 	}
 	plots := t.oneOf("plots", "all", "all", "pdf", "none")
-	s.Labels = t.inner("figure").labels("")
+	s.Labels, s.LabelPlaces = t.inner("figure").labels("")
 
 	f.modelFiles(t.inner("models"), s)
 

@@ -3,11 +3,33 @@ package scenarios
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
 // What is set over a file takes the place of the same key, however that is
 // written, and of what the file varies it by.
+// A comma that is missing within a list is named, not the form of a line.
+func TestListSyntax(t *testing.T) {
+	for text, want := range map[string]string{
+		"b = [ # [\n\"a]\"\n\"b\",\n]": `s.toml:3: got "\"b\"," within a list: want , between its values`,
+		"b = [1,\n[2], [3\nc = 3":      `s.toml:3: got "c = 3" within a list: want , between its values and ]`,
+		"b = '['\nc = [1]\n= 4\n[d]":   `s.toml:3: got "= 4": want KEY = VALUE`,
+	} {
+		path := filepath.Join(t.TempDir(), "s.toml")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(path)
+		if err == nil {
+			_, err = f.Scenario(1)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v: want %s", text, err, want)
+		}
+	}
+}
+
 func TestSettings(t *testing.T) {
 	const head = `fidelity = "phase"
 [cluster]
@@ -26,6 +48,7 @@ reduces = 4
 		{"as it is", "[conf]\n\"io.sort.mb\" = 100", "io.sort.mb", "100", 1, nil},
 		{"in parts over quoted", "[conf]\n\"io.sort.mb\" = 100", "io.sort.mb", "300", 1, []string{"conf.io.sort.mb=300"}},
 		{"quoted over parts", "[conf]\nio.sort.mb = 100", "io.sort.mb", "300", 1, []string{`conf."io.sort.mb"=300`}},
+		{"a star in its name", "[conf]\n\"io.sort.mb\" = 100", "io.sort.mb", "100", 1, []string{"conf.'mapred.*'=3"}},
 		{"by its other name", "[conf]\n\"io.sort.mb\" = 100", "io.sort.mb", "300", 1, []string{"conf.mapreduce.task.io.sort.mb=300"}},
 		{"the last of two", "", "io.sort.mb", "400", 1, []string{"conf.io.sort.mb=300", `conf."io.sort.mb"=400`}},
 		{"of a job", "[job.conf]\n\"io.sort.mb\" = 100", "io.sort.mb", "300", 1, []string{"job.0.conf.io.sort.mb=300"}},

@@ -17,6 +17,9 @@ func parseJSON(data []byte, file string) (*table, error) {
 	if _, more := p.d.Token(); err == nil && !errors.Is(more, io.EOF) {
 		err = errors.New("got text after the object: want a single object")
 	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the text ends within the object: want a recorded case with all of its brackets closed, or a scenario in TOML")
+	}
 	if err != nil {
 		return nil, &Errors{File: file, all: []problem{{line: p.line(), what: err.Error()}}}
 	}
@@ -50,8 +53,6 @@ func (p *jsonText) value(path string, depth int) (any, error) {
 	token, err := p.d.Token()
 	p.lines[path] = p.line()
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, errors.New("the text ends within the object: want all of its brackets closed")
 	case err != nil:
 		return nil, err
 	case depth > maxDepth:

@@ -74,7 +74,12 @@ func TestJSONLines(t *testing.T) {
 			t.Errorf("%s is on line %d: want %d", path, got[path], want)
 		}
 	}
-	for _, broken := range []string{"", "{", "[1]", `{"a"`, "]", "{} {}", `{"a": [1,]}`, `{"a": 1 "b": 2}`, `{"a":` + strings.Repeat("[", 1000)} {
+	for _, cut := range []string{"", "{", `{"a"`, `{"a":`, `{"a": [1`, `{"a": "b`, `{"a": {"b": 1, `} {
+		if _, err := parseJSON([]byte(cut), "c.json"); err == nil || !strings.Contains(err.Error(), "ends within the object") {
+			t.Errorf("%s: got %v: want that the text ends", cut, err)
+		}
+	}
+	for _, broken := range []string{"[1]", "]", "{} {}", `{"a": [1,]}`, `{"a": 1 "b": 2}`, `{"a":` + strings.Repeat("[", 1000)} {
 		if _, err := parseJSON([]byte(broken), "c.json"); err == nil || !strings.HasPrefix(err.Error(), "c.json:") {
 			t.Errorf("%.20s: got %v: want an error with its place", broken, err)
 		}

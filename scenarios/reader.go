@@ -483,17 +483,20 @@ func (t *table) properties(conf *workload.Conf, prefix string, values map[string
 	}
 }
 
-// labels reads the texts of a table and of those in it, by their keys with dots.
-func (t *table) labels(prefix string) map[string]string {
-	all := map[string]string{}
+// labels reads the texts of a table and of those in it, and their places, by their keys
+// with dots.
+func (t *table) labels(prefix string) (all, places map[string]string) {
+	all, places = map[string]string{}, map[string]string{}
 	for key := range inOrder(t) {
 		if _, ok := t.values[key].(map[string]any); ok {
-			maps.Copy(all, t.inner(key).labels(prefix+key+"."))
+			inner, at := t.inner(key).labels(prefix + key + ".")
+			maps.Copy(all, inner)
+			maps.Copy(places, at)
 		} else {
-			all[prefix+key] = t.str(key, "")
+			all[prefix+key], places[prefix+key] = t.str(key, ""), place(t.file, t.set, t.line(key))
 		}
 	}
-	return all
+	return all, places
 }
 
 // keysOfJob maps properties to the keys of a job that replace them.

@@ -16,20 +16,21 @@ import (
 
 // Scenario is one or more what-if questions with notes for their reader.
 type Scenario struct {
-	Name     string // a slug
-	Title    string
-	Source   string
-	Tables   int               // [[job]] tables of the file
-	Attempts string            // attempt table to write: csv, csv.gz or none
-	NoPlots  bool              // write no pictures
-	PDF      bool              // write them as PDF too
-	Labels   map[string]string // [figure]: texts of pictures by what they replace
-	Case     bool              // a recorded case of a ResourceManager, which has the tables of the record
-	Inputs   []Input           // the scenario itself first, then the files that it names
-	Runs     []Run             // one, or one for each variation
-	Assumed  []string          // values without a source
-	Warnings []string          // inputs without effect, and omissions from a trace
-	Beyond   []string          // what the command line asks and given times of tasks do not answer
+	Name        string // a slug
+	Title       string
+	Source      string
+	Tables      int               // [[job]] tables of the file
+	Attempts    string            // attempt table to write: csv, csv.gz or none
+	NoPlots     bool              // write no pictures
+	PDF         bool              // write them as PDF too
+	Labels      map[string]string // [figure]: texts of pictures by what they replace
+	LabelPlaces map[string]string // of Labels, for warnings
+	Case        bool              // a recorded case of a ResourceManager, which has the tables of the record
+	Inputs      []Input           // the scenario itself first, then the files that it names
+	Runs        []Run             // one, or one for each variation
+	Assumed     []string          // values without a source
+	Warnings    []string          // inputs without effect, and omissions from a trace
+	Beyond      []string          // what the command line asks and given times of tasks do not answer
 
 	Models       ModelFiles
 	Alternatives [][]string // settings of calibrations that explain the record about as well

@@ -33,7 +33,7 @@ func parseSetting(text string) (setting, error) {
 	if !ok {
 		return s, fmt.Errorf("--set %s: want KEY=VALUE, with a key of the scenario such as cluster.nodes", text)
 	}
-	if strings.Contains(key, "*") {
+	if slices.Contains(strings.Split(unread.ReplaceAllString(key, ""), "."), "*") {
 		return s, fmt.Errorf("--set %s: got *: want the number of a table, such as job.0; --over KEY=VALUES varies a key without a dot in every [[job]]", text)
 	}
 	if _, err := lines(text); err != nil {

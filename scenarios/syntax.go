@@ -37,6 +37,10 @@ func syntax(text string, at map[string]int, e toml.ParseError) problem {
 		return problem{line: e.Position.Line, what: fmt.Sprintf("%s is set twice%s: want one of the two", key, first)}
 	}
 	if line := e.Position.Line; line > 0 && line <= len(all) {
+		above := unread.ReplaceAllString(strings.Join(all[:line-1], "\n"), "")
+		if strings.Count(above, "[") > strings.Count(above, "]") {
+			return problem{line: line, what: fmt.Sprintf("got %q within a list: want , between its values and ] after the last", cutLine(strings.TrimSpace(all[line-1])))}
+		}
 		if m := pairForm.FindStringSubmatch(strings.TrimSpace(all[line-1])); m != nil && !strings.ContainsAny(m[2], `"'[{`) {
 			return problem{line: line, what: fmt.Sprintf("%s: want a text in quotes: %s = %q", cutLine(m[0]), m[1], m[2])}
 		} else if m == nil {
@@ -54,6 +58,9 @@ func cutLine(line string) string {
 	}
 	return line
 }
+
+// unread are the parts of a text in which brackets, dots and stars are no syntax.
+var unread = regexp.MustCompile(`"(\\.|[^"\\\n])*"|'[^'\n]*'|#.*`)
 
 var (
 	pairForm    = regexp.MustCompile(`^([\w."'-]+)\s*=\s*(.*)$`)

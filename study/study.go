@@ -139,7 +139,7 @@ func Open(name string, o Options) (*Study, error) {
 	if run := &first.Runs[0]; len(first.Beyond) > 0 && len(run.Recorded) > 0 && run.Question.Fidelity == model.Replay {
 		return nil, &NeedsMachine{name, workload.WithoutSecrets(strings.Join(first.Beyond, ", "))}
 	}
-	s := &Study{Scenario: first, File: f, Options: o, Labels: figure.NewLabels(first.Labels, first.PDF), machines: []*scenarios.File{f}}
+	s := &Study{Scenario: first, File: f, Options: o, Labels: figure.NewLabels(first.Labels, first.LabelPlaces, first.PDF), machines: []*scenarios.File{f}}
 	for i, settings := range first.Alternatives {
 		other, err := scenarios.OpenReading(name, o.Reading, append(settings, o.Settings()...)...)
 		if err != nil {

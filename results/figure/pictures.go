@@ -22,13 +22,14 @@ import (
 type Labels struct {
 	PDF   bool // draw PDF too
 	own   map[string]string
+	at    map[string]string // their places, as warnings begin
 	used  map[string]bool
 	drawn []string // texts of pictures that may be replaced
 }
 
 // NewLabels returns texts for pictures, which are drawn as PDF too if pdf is true.
-func NewLabels(own map[string]string, pdf bool) *Labels {
-	return &Labels{PDF: pdf, own: own, used: map[string]bool{}}
+func NewLabels(own, at map[string]string, pdf bool) *Labels {
+	return &Labels{PDF: pdf, own: own, at: at, used: map[string]bool{}}
 }
 
 // Unused returns a warning about each key that replaced nothing in what was drawn.
@@ -38,7 +39,7 @@ func (l *Labels) Unused() (warnings []string) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.own)) {
 		if !l.used[key] {
-			warnings = append(warnings, fmt.Sprintf("figure.%q replaces nothing here%s: want title, subtitle, x, y or a text of a picture", key, input.DidYouMean(key, l.drawn)))
+			warnings = append(warnings, fmt.Sprintf("%sfigure.%q replaces nothing here%s: want title, subtitle, x, y or a text of a picture", l.at[key], key, input.DidYouMean(key, l.drawn)))
 		}
 	}
 	return warnings

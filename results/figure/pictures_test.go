@@ -19,9 +19,9 @@ func TestRelabel(t *testing.T) {
 	own := NewLabels(map[string]string{
 		"title": "All", "slots.title": "Own", "subtitle": "", "legend": "wrong", "maps": "map tasks",
 		"slots.x": "Time", "other.x": "wrong", "y": "wrong", "reduce slots": "slots of reduces", "map": "cut",
-	}, false)
+	}, map[string]string{"map": "s.toml:9: "}, false)
 	f.relabel("slots", own)
-	if got := strings.Join(own.Unused(), "\n"); strings.Count(got, "\n") != 3 || !strings.Contains(got, `figure."map" replaces nothing here (did you mean maps?)`) {
+	if got := strings.Join(own.Unused(), "\n"); strings.Count(got, "\n") != 3 || !strings.Contains(got, `s.toml:9: figure."map" replaces nothing here (did you mean maps?)`) {
 		t.Errorf("keys that replace nothing: got %q: want legend, map, other.x and y", got)
 	}
 	for what, c := range map[string][2]string{
