@@ -413,7 +413,7 @@ func gapTable(t *text.Writer, reference string, list []Answer) {
 }
 
 func signed(d time.Duration) string {
-	if d > 0 {
+	if d >= 5*time.Millisecond { // what is less is written 0.00 s
 		return "+" + text.Duration(int64(d))
 	}
 	return text.Duration(int64(d))

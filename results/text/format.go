@@ -41,10 +41,10 @@ func Group(digits string) string {
 func Duration(ns int64) string {
 	d := time.Duration(ns)
 	switch {
-	case d < 0:
+	case d <= -5*time.Millisecond:
 		return "-" + Duration(-ns)
 	case d < 10*time.Second-5*time.Millisecond:
-		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
+		return strconv.FormatFloat(max(0, d.Seconds()), 'f', 2, 64) + " s"
 	case d < time.Minute-50*time.Millisecond:
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 	case d < time.Hour-500*time.Millisecond:
