@@ -200,7 +200,7 @@ func TestSeek(t *testing.T) {
 		if found := a.Area(); a.Verdict == Depends && !strings.HasPrefix(found, "between points: slots ") {
 			t.Errorf("%s: area %q", test.what, found)
 		}
-		if jumps := strings.HasPrefix(a.Area(), "nowhere: "); jumps != (test.what == "a jump") {
+		if sought := strings.HasPrefix(a.Area(), "not found"); sought != (test.what == "a jump") {
 			t.Errorf("%s: area %q", test.what, a.Area())
 		}
 	}

@@ -42,7 +42,7 @@ type Answer struct {
 	truth     []bool
 	published []published
 	decides   int  // the measure that agrees at the fewest points
-	jumps     bool // values lie on both sides of the printed number, and none between agrees
+	sought    bool // in vain between points with values on both sides of the printed number
 }
 
 // judged judges the claims of an experiment by the points.
@@ -133,7 +133,7 @@ func (a *Answer) seek(e *Experiment, i int, answer func(*point) error) error {
 			continue
 		}
 		found, err := a.between(e, i, [2][]string{a.at[below[l]].Inputs, a.at[above[h]].Inputs}, answer)
-		if a.jumps = !found; found || err != nil {
+		if a.sought = !found; found || err != nil {
 			return err
 		}
 	}
@@ -233,8 +233,8 @@ func (a *Answer) Share() string {
 // depends on them, or that it is not although values lie on both sides of the printed
 // number.
 func (a *Answer) Area() string {
-	if a.jumps {
-		return fmt.Sprintf("nowhere: values jump past it, also at up to %d points between those next to it", maxWays*maxHalvings)
+	if a.sought {
+		return fmt.Sprintf("not found, also at up to %d points between those with values next to it", maxWays*maxHalvings)
 	}
 	if a.Verdict != Depends {
 		return ""
