@@ -389,9 +389,9 @@ func TestThresholdsFile(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"still = 1\nstil = 2\n":     "limits.toml:2: got unknown key stil: want one of",
+		"still = 1\nstil = 2\n":     "limits.toml:2: got unknown key stil: want still",
 		"a = 1\nlost = -1\n":        "limits.toml:2: lost: got -1: want 0 or more",
-		"[a]\nx = 1\ny = 2\n":       "limits.toml:1: got unknown key a: want one of",
+		"[a]\nx = 1\ny = 2\n":       "limits.toml:1: got unknown key a: want ",
 		"still = \n":                "limits.toml:1:",
 		"still = 1\nlost = \"x\"\n": "limits.toml",
 	} {

@@ -88,11 +88,13 @@ func ReadThresholds(file, text string) (Thresholds, error) {
 	}
 	var errs []error
 	for _, key := range undecoded(&meta) {
-		names := thresholdNames()
-		if near := input.Nearest(key, names); near >= 0 || len(errs) > 0 {
-			names = names[max(0, near):][:1]
+		want, names := "a threshold", thresholdNames()
+		if near := input.Nearest(key, names); near >= 0 {
+			want = names[near]
+		} else if len(errs) == 0 { // the list once
+			want = "one of " + strings.Join(names, ", ")
 		}
-		errs = append(errs, fmt.Errorf("%s:%d: got unknown key %s: want one of the thresholds: %s", file, lineOf(text, key), key, strings.Join(names, ", ")))
+		errs = append(errs, fmt.Errorf("%s:%d: got unknown key %s: want %s", file, lineOf(text, key), key, want))
 	}
 	v := reflect.ValueOf(t)
 	for i := range v.NumField() {
