@@ -119,7 +119,8 @@ func (r *report) warnAt(line int, format string, args ...any) {
 func (r *report) idleAt(line int, format string, args ...any) {
 	r.warnAt(line, format, args...)
 	if line < 0 {
-		r.beyond = append(r.beyond, r.set[-line-1])
+		asked, _, _ := strings.Cut(r.set[-line-1], FlagMark)
+		r.beyond = append(r.beyond, asked)
 	}
 }
 

@@ -30,7 +30,7 @@ type asked struct {
 	trace        bool
 	forkAt       string
 	containers   bool // the verb speaks of runs on YARN
-	costs        bool // the question is about costs and settings of tasks, and nothing is written without --out
+	costs        bool // the question is about costs and settings of tasks, and without --out only the machine is written
 
 	verb    *cobra.Command // that calibrates a machine where recorded times do not answer; nil: it cannot
 	known   []string       // KEY=VALUE of this machine

@@ -216,15 +216,19 @@ func runFolders(out string) []string {
 
 // settingsSuffix makes a folder of its own of what is set over a scenario.
 func (k *asked) settingsSuffix() string {
-	const longest = 120
 	settings := slices.Concat(k.set, k.over)
 	if k.fidelity != "" {
 		settings = append(slices.Clone(settings), "fidelity="+k.fidelity)
 	}
-	suffix := ""
 	if k.forkAt != "" {
 		settings = append([]string{"fork-at=" + k.forkAt}, settings...)
 	}
+	return folderSuffix(settings)
+}
+
+// folderSuffix tells folders of different settings apart.
+func folderSuffix(settings []string) (suffix string) {
+	const longest = 120
 	for _, s := range settings {
 		suffix += "," + strings.Trim(notInFolder.ReplaceAllString(s, "-"), "-")
 	}

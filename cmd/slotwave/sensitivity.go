@@ -40,7 +40,7 @@ predict the same changes; zhang needs models.platform_model.
 			return a.sensitivity(args[0], k, part)
 		},
 	}
-	k.flags(c, "none: nothing is written")
+	k.flags(c, "none: only the machine of a history is kept, in out")
 	k.verb = c
 	addKnown(c, &k.known)
 	c.Flags().StringVar(&by, "by", fmt.Sprintf("%.0f%%", 100*sensitivity.DefaultChange), "`PART` by which costs change")

@@ -121,7 +121,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 	}
 	if machine != "" {
 		k.Scenario = machine
-		k.out = cmp.Or(k.out, strings.TrimSuffix(filepath.Dir(machine), "-machine")+"-size") // beside it
+		k.out = cmp.Or(k.out, strings.Replace(filepath.Dir(machine), "-machine", "-size", 1)) // beside it
 		if s, err = size.Open(name, k.Options); err != nil {
 			return err
 		}
@@ -169,27 +169,24 @@ func (a *app) machineFor(c *cobra.Command, history, result string, opened error,
 		return "", opened
 	}
 	if scenario, err = a.machineOf(c, history, result, k); err != nil {
-		return "", errors.Join(opened, err)
+		return "", errors.Join(err, opened)
 	}
 	return scenario, nil
 }
 
-// machineOf calibrates a machine from a history and returns its scenario, beside a result.
-// One that is there already, made by this program of the same record with the same known
-// keys, is taken.
+// machineOf calibrates a machine from a history and returns its scenario, beside a result,
+// in a folder named after what was asked of it. One that is there already, made by this
+// program of the same record, is taken; one of another question is never replaced.
 func (a *app) machineOf(c *cobra.Command, history, result string, k *calibrating) (scenario string, err error) {
-	k.out = filepath.Join(filepath.Dir(result), text.Slug(filepath.Base(history))+"-machine")
+	history = filepath.Clean(history)
 	k.platform, k.seed, k.brief = defaultStart, 1, true
-	scenario = filepath.Join(k.out, "scenario.toml")
 	calibrate, _, err := c.Root().Find([]string{"platform", "calibrate"})
 	if err != nil {
 		return "", err
 	}
-	var asked []string
 	for flag, values := range map[string][]string{"know": k.known, "job": k.reading.Jobs, "format": {k.reading.Format}, "topology": {k.reading.Topology}} {
 		for _, v := range values {
 			if v != "" {
-				asked = append(asked, "--"+flag+"="+v)
 				err = errors.Join(err, calibrate.Flags().Set(flag, v)) // for the manifest
 			}
 		}
@@ -197,16 +194,25 @@ func (a *app) machineOf(c *cobra.Command, history, result string, k *calibrating
 	if err != nil {
 		return "", err
 	}
+	question := repeating(calibrate, []string{history})
+	var settings []string
+	for _, flag := range question[3:] {
+		settings = append(settings, strings.TrimPrefix(strings.TrimPrefix(flag, "--know="), "--"))
+	}
+	if k.reading.Anonymise {
+		settings = append(settings, "anonymise")
+	}
+	k.out = filepath.Join(filepath.Dir(result), text.Slug(filepath.Base(history))+"-machine"+folderSuffix(settings))
+	scenario = filepath.Join(k.out, "scenario.toml")
 	manifest := filepath.Join(k.out, resultdir.ManifestName)
 	if m, err := resultdir.ReadManifest(manifest); err == nil && m.Scenario == "calibrate" {
-		used := slices.DeleteFunc(slices.Clone(m.Arguments), func(argument string) bool { return !strings.HasPrefix(argument, "--") })
-		slices.Sort(used)
-		slices.Sort(asked)
+		if !slices.Equal(m.Arguments, question) && !k.force {
+			return "", fmt.Errorf("%s: holds a machine of another question (slotwave %s): want it elsewhere", k.out, strings.Join(m.Arguments, " "))
+		}
 		// Another program finds another machine.
-		if build().Made(m, manifest) && slices.Equal(used, asked) && study.InputsUnchanged(m.Inputs) == nil {
+		if slices.Equal(m.Arguments, question) && build().Made(m, manifest) && study.InputsUnchanged(m.Inputs) == nil {
 			return scenario, nil
 		}
-		k.force = true
 	}
 	return scenario, a.calibrateRuns(calibrate, []string{history}, k)
 }

@@ -248,7 +248,7 @@ func TestSizeCalibrates(t *testing.T) {
 	if m := read(t, "history-machine/manifest.json"); !strings.Contains(m, "\"calibrate\"") || !strings.Contains(read(t, "sized/manifest.json"), "history-machine") {
 		t.Errorf("got %s: want the manifest of platform calibrate, and an answer that names the machine", m)
 	}
-	// measure asks the same machines, and makes them again where a key is known.
+	// measure asks the same machines, and others where a key is known.
 	var plan struct {
 		Machines  int
 		Questions []struct {
@@ -264,7 +264,7 @@ func TestSizeCalibrates(t *testing.T) {
 	if err := json.Unmarshal([]byte(verb(t, "measure", "history", "offers.toml", "--know", "cores=4", "--json", "--quiet")), &plan); err != nil {
 		t.Fatal(err)
 	}
-	if m := read(t, "out/history-machine/manifest.json"); !strings.Contains(m, "--know=cores=4") {
+	if m := read(t, "out/history-machine,cores=4/manifest.json"); !strings.Contains(m, "--know=cores=4") {
 		t.Errorf("got %s: want the known key", m)
 	}
 	if len(plan.Questions) != 1 || plan.Machines != 19 || slices.Contains(plan.None, "cores") || len(plan.Facts)+len(plan.None) == 0 {
@@ -283,8 +283,21 @@ func TestSizeCalibrates(t *testing.T) {
 	if len(tuned.Settings) < 10 || slices.ContainsFunc(tuned.Settings, func(s struct{ Setting string }) bool { return s.Setting == "reduces" }) {
 		t.Errorf("got %+v: want the properties, and not the recorded reduces", tuned)
 	}
-	if told := verb(t, "sensitivity", "history", "--replications", "3"); !strings.Contains(told, "cpu.hdfs_write_byte") || strings.Contains(told, "± 0.00 s") {
+	tunedOn := read(t, "out/history-machine/manifest.json")
+	if told := verb(t, "sensitivity", "history", "--job", "sort", "--replications", "3"); !strings.Contains(told, "cpu.hdfs_write_byte") || strings.Contains(told, "± 0.00 s") {
 		t.Errorf("got %s: want costs of the machine, and a makespan that differs between machines", told)
+	}
+	if err := os.CopyFS("other/history", os.DirFS("history")); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call("", "measure", "other/history", "offers.toml"); code != exitInput || !strings.Contains(stderr, "another question (slotwave platform calibrate history)") {
+		t.Errorf("another history of this name: exit code %d, %q: want its machine elsewhere", code, stderr)
+	}
+	if read(t, "out/history-machine/manifest.json") != tunedOn {
+		t.Error("other questions replaced a machine that results refer to")
+	}
+	if code, _, stderr := call("", "size", "history", "offers.toml", "--know", "core=4"); code != exitInput || !strings.HasPrefix(stderr, "slotwave: --know core=4: ") || strings.Contains(stderr, " # --") {
+		t.Errorf("exit code %d, %q: want the wrong key first", code, stderr)
 	}
 	if err := os.Mkdir("times", 0o777); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ the settings as tune.csv.`,
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.tune(args[0], k) },
 	}
-	k.flags(c, "none: nothing is written")
+	k.flags(c, "none: only the machine of a history is kept, in out")
 	k.verb = c
 	addKnown(c, &k.known)
 	f := c.Flags().Lookup("replications")
