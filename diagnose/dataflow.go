@@ -248,7 +248,7 @@ func (d *Dataflow) gap() (g gap, after, before string, err error) {
 }
 
 // vertexUse is the mean of the readings of each type on the nodes of a vertex while it
-// runs there.
+// runs there; NaN: there is none.
 type vertexUse struct {
 	vertex string
 	means  []float64

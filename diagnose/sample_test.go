@@ -171,7 +171,11 @@ func TestWriteSamplesOfHive(t *testing.T) {
 		t.Errorf("memory %v, want the heaps of two attempts of 1 GiB in 4 GiB at 20 s and of one at 50 s", series)
 	}
 	var text strings.Builder
+	d.system[seriesKey{"n1", "rare", "heaps"}] = &Series{{-1, 5}}
 	d.useText(&text)
+	if strings.Contains(text.String(), "NaN") || !strings.Contains(text.String(), "  -\n") {
+		t.Errorf("got %s: want a dash where no sample fell", text.String())
+	}
 	for _, want := range []string{"use while it runs", "memory", "0.25", "The first phase of Reduce ends 4.0 s after the last Map, 7.4 %"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in %s", want, text.String())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -335,7 +336,11 @@ func (d *Dataflow) useText(b *strings.Builder) {
 		for _, v := range vertices {
 			fmt.Fprintf(b, "\n%-17s", cut(workload.Printable(v.vertex), 17))
 			for _, mean := range v.means {
-				fmt.Fprintf(b, " %11.3g", mean)
+				cell := "-" // no reading
+				if !math.IsNaN(mean) {
+					cell = fmt.Sprintf("%.3g", mean)
+				}
+				fmt.Fprintf(b, " %11s", cell)
 			}
 		}
 		b.WriteByte('\n')
