@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,6 +40,9 @@ func studyOf(folder string, o Options) (s *Study, run int, err error) {
 		return nil, 0, err
 	}
 	if len(m.Arguments) < 2 || m.Arguments[0] != "run" {
+		if m.Scenario == "convert" {
+			return nil, 0, errors.New("a converted history")
+		}
 		return nil, 0, fmt.Errorf("%s: arguments: got %q: want run and a scenario", manifest, m.Arguments)
 	}
 	o.Seed, o.Replications = m.Seed, max(o.Replications, m.Replications)

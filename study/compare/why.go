@@ -143,7 +143,13 @@ func Explain(first, second, job string, o study.Options, progress study.SweepPro
 	}
 	slices.SortStableFunc(w.Jobs, func(a, b Difference) int { return -cmp.Compare(max(a.Mean, -a.Mean), max(b.Mean, -b.Mean)) })
 	if e := diagnose.EffectOf(ended[0], ended[1], diagnose.Deadlines(shown[0].Question)); e.Jobs > 1 {
-		w.Verdict = text.Escape(e.String())
+		e.Worst = text.Escape(e.Worst)
+		if won, lost := w.changed(); len(w.Jobs) > 0 { // the intervals decide
+			if e.Faster, e.Slower = len(won), len(lost); e.Slower > 0 {
+				e.Worst, e.WorstBy = lost[0].Job, time.Duration(lost[0].Mean)
+			}
+		}
+		w.Verdict = e.String()
 	}
 	var err error
 	w.Differences, err = simulated.Compare(&shown, job)
@@ -288,21 +294,40 @@ func (w *Why) conclude(to io.Writer) error {
 	return err
 }
 
-// jobsText writes how many jobs gain and lose, and those that do so most.
-func (w *Why) jobsText(t io.Writer) {
-	var won, lost []Difference
-	var gain, loss float64
+// changed returns the jobs that gain and those that lose, by their intervals.
+func (w *Why) changed() (won, lost []Difference) {
 	for _, j := range w.Jobs {
 		switch {
 		case j.High < 0:
-			won, gain = append(won, j), gain-float64(j.Mean)
+			won = append(won, j)
 		case j.Low > 0:
-			lost, loss = append(lost, j), loss+float64(j.Mean)
+			lost = append(lost, j)
 		}
 	}
-	mean := func(sum float64, list []Difference) float64 { return sum / math.Max(1, float64(len(list))) / 1e9 }
-	fmt.Fprintf(t, "\nOf %d jobs %d gain, %.1f s in the mean, and %d lose, %.1f s in the mean. The others may differ by chance.\n",
-		len(w.Jobs), len(won), mean(gain, won), len(lost), mean(loss, lost))
+	return won, lost
+}
+
+// jobsText writes how many jobs gain and lose, and those that do so most.
+func (w *Why) jobsText(t io.Writer) {
+	won, lost := w.changed()
+	count := func(list []Difference, verb string) string {
+		if len(list) == 0 {
+			return "none " + verb + "s"
+		}
+		sum := 0.0
+		for _, j := range list {
+			sum += math.Abs(float64(j.Mean)) / 1e9
+		}
+		return fmt.Sprintf("%d %s, %.1f s in the mean", len(list), verb, sum/float64(len(list)))
+	}
+	line := fmt.Sprintf("\nOf %d jobs %s", len(w.Jobs), count(won, "gain"))
+	if len(lost) > 0 {
+		line += ", and " + count(lost, "lose")
+	}
+	if len(won)+len(lost) < len(w.Jobs) {
+		line += ". The others may differ by chance"
+	}
+	fmt.Fprintln(t, line+".")
 	for _, some := range []struct {
 		what string
 		list []Difference
