@@ -103,6 +103,9 @@ func (k *conversion) check(c *cobra.Command, names []string) (err error) {
 	if k.format == "" {
 		return fmt.Errorf("--to is missing: want one of %s", strings.Join(names, ", "))
 	}
+	if old := "convert --to " + k.format; newName(old) != "" {
+		return renamed(old, newName(old))
+	}
 	if !slices.Contains(names, k.format) {
 		return fmt.Errorf("--to %q: want one of %s%s", k.format, strings.Join(names, ", "), input.DidYouMean(k.format, names))
 	}

@@ -48,6 +48,7 @@ func TestBlame(t *testing.T) {
 		{[]string{"run", "hitune-sort", "--set", "cluster.platform=m5.large"}, "--set cluster.platform=m5.large: cluster.platform: m5.large: no such file (did you mean ec2-large?): want a file or one of the shipped platforms: "},
 		{[]string{"run", "two-jobs", "--set", "job.0.map_memory=1"}, "--set job.0.map_memory=1: unknown key job[0].map_memory (did you mean conf.mapreduce.map.memory.mb?)"},
 		{[]string{"diagnose", "two-jobs", "--budget", "lots"}, `--budget: got "lots": want a whole number`},
+		{[]string{"run", "two-jobs", "on"}, "run: got 2 arguments, two-jobs on: want slotwave run SCENARIO\n"},
 		{[]string{"run", "two-jobs", "--quiet", "yes"}, "run: got 2 arguments, two-jobs yes: want slotwave run SCENARIO (a switch takes no value: --quiet, or --quiet=false)"},
 		{[]string{"run", "two-jobs", "fifo"}, "run: got 2 arguments, two-jobs fifo: want slotwave run SCENARIO (a scheduler is a setting: --set scheduler.name=fifo)"},
 		{[]string{"run", "two-jobs", "mm4"}, "run: got 2 arguments, two-jobs mm4: want slotwave run SCENARIO (slotwave compare two-jobs mm4 compares two)"},

@@ -46,7 +46,7 @@ func misplaced(c *cobra.Command, args []string) string {
 			return fmt.Sprintf(" (a setting takes its own flag: --set %s)", arg)
 		case taskForm.MatchString(arg) && c.Flags().Lookup("task") != nil:
 			return fmt.Sprintf(" (a task takes its own flag: --task %s)", arg)
-		case slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, arg):
+		case switchOf(c) != "" && slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, arg):
 			return fmt.Sprintf(" (a switch takes no value: --%s, or --%[1]s=false)", switchOf(c))
 		case verb != nil && verb != c.Root() && verb.Name() == arg:
 			return fmt.Sprintf(" (%s is a verb too: want one a command)", arg)
@@ -62,9 +62,8 @@ func misplaced(c *cobra.Command, args []string) string {
 	return ""
 }
 
-// switchOf names the switch of a verb that was given last in the order of names.
-func switchOf(c *cobra.Command) string {
-	name := "quiet"
+// switchOf names a switch that was given to a verb; empty: none was.
+func switchOf(c *cobra.Command) (name string) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "bool" {
 			name = f.Name
@@ -139,14 +138,18 @@ var otherWords = map[string]string{
 	"merge": "sweep merge", "plan": "sweep plan", "work": "sweep work", "check": "validate", "lint": "validate", "ls": "list", "cat": "show", "estimate": "predict",
 }
 
-// oldNames has the verbs of version 0.1 that go by another name now.
+// oldNames has what goes by another name since version 0.1.
 var oldNames = []struct{ old, now string }{
 	{"bench", ".ci/bench"},
 	{"calibrate", "slotwave platform calibrate"},
+	{"convert --to sls", "slotwave convert --to rumen"},
+	{"convert --to statistics", "slotwave convert --to profile"},
+	{"convert --to toml", "slotwave run HISTORY"},
 	{"eval", "slotwave platform eval"},
 	{"fit", "slotwave platform fit"},
 	{"man", "slotwave help VERB"},
 	{"microbench", "slotwave platform bench"},
+	{"platform eval spills", "slotwave run SCENARIO, which prints them"},
 	{"profile", "slotwave convert --to profile"},
 	{"sample", "slotwave convert --to samples"},
 	{"oracle", "slotwave run CASE/case.json --set run=1"},

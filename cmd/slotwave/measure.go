@@ -10,6 +10,7 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/measure"
+	"github.com/slotwave/slotwave/study/size"
 )
 
 func measureCommand(a *app) *cobra.Command {
@@ -59,7 +60,7 @@ func (a *app) measure(c *cobra.Command, args []string, grow string, known []stri
 	if len(args) == 2 {
 		offers, err := scenarios.ReadStudy(args[1], func([]string) error { return nil })
 		if err == nil && (offers == nil || offers.Size == nil) {
-			err = fmt.Errorf("%s: got no [[goal]]: want a study with offers for slotwave size (docs/size-a-cluster.md)", args[1])
+			err = size.NoGoals(args[1])
 		}
 		if err != nil {
 			return err

@@ -72,6 +72,9 @@ a model lists its fields with their units, and gives an example.`,
 
 func (a *app) eval(name string) error {
 	i := slices.IndexFunc(evaluators, func(e model.Evaluator) bool { return e.Name == name })
+	if old := "platform eval " + name; newName(old) != "" {
+		return renamed(old, newName(old))
+	}
 	if i < 0 {
 		return fmt.Errorf("unknown model %q%s", name, input.Suggest(name, evaluatorNames()))
 	}

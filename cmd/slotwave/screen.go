@@ -121,7 +121,7 @@ func brief(full string, k *output) string {
 		shown += fmt.Sprintf("assumed: %s that no source states (%s)\n", workload.Counted(assumed, "value", "values"), where)
 	}
 	if len(more) > 0 {
-		shown += strings.Join(wrap("more with -v: "+strings.Join(more, ", ")), "\n") + "\n"
+		shown += strings.Join(wrap("more with -v: "+strings.Join(more, "; ")), "\n") + "\n"
 	}
 	return shown
 }

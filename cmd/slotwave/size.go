@@ -61,6 +61,8 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 {
 				k.Scenario = args[0]
+			} else if isHistory(args[0]) {
+				return fmt.Errorf("size: got %s, a history: want an offers file after it: slotwave size %[1]s my-offers.toml", args[0])
 			}
 			if err := checkGrow(grow); err != nil {
 				return err

@@ -42,7 +42,8 @@ func (k *sweeping) work(c *cobra.Command) {
 
 func (k *sweeping) write(c *cobra.Command) {
 	k.output.flags(c, "`DIR` for the results (default out/<name>)", forceFolder, "", "")
-	c.Flags().BoolVarP(&k.verbose, "verbose", "v", false, "print all that was assumed")
+	c.Flags().BoolVarP(&k.verbose, "verbose", "v", false, "print all columns, and all that was assumed")
+	k.shortens = true
 }
 
 // collectLate makes Go collect garbage more rarely than in one run, unless GOGC is

@@ -43,6 +43,8 @@ func TestUsageErrors(t *testing.T) {
 		"platform fit nowhere.csv":                                                       "slotwave: nowhere.csv: no such file or directory",
 		"convert nowhere --to csv --out x":                                               "slotwave: nowhere: no such file or directory",
 		"fit nowhere.csv":                                                                "slotwave: fit is now: slotwave platform fit",
+		"convert out --to statistics --out x":                                            "slotwave: convert --to statistics is now: slotwave convert --to profile",
+		"platform eval spills":                                                           "slotwave: platform eval spills is now: slotwave run SCENARIO",
 		"rerun out":                                                                      "slotwave: rerun is now: slotwave run RESULT/manifest.json",
 		"show fb2008":                                                                    `did you mean fb2009?`,
 		"two-jobs run":                                                                   "two-jobs is a scenario, not a verb: the verb stands first, such as slotwave run two-jobs",

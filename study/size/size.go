@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -75,9 +76,17 @@ func Open(name string, o sweep.Options) (*Search, error) {
 		return nil, err
 	}
 	if s.File.Size == nil {
-		return nil, fmt.Errorf("%s: got no [[goal]]: want a study with goals (docs/size-a-cluster.md)", name)
+		return nil, NoGoals(name)
 	}
 	return searchOf(s)
+}
+
+// NoGoals is the error about a study without goals, or without a file.
+func NoGoals(name string) error {
+	if _, err := os.Stat(name); err != nil && !slices.Contains(scenarios.List(), name) {
+		return err
+	}
+	return fmt.Errorf("%s: got no [[goal]]: want a study with goals (docs/size-a-cluster.md)", name)
 }
 
 // inTime is the fraction of runs that OpenDeadline wants to be in time.
