@@ -19,12 +19,6 @@ func TestVectors(t *testing.T) {
 	vectortest.Run(t, Evaluators, vectors)
 }
 
-// The sort buffer spills as an independent calculation says.
-func TestSortBufferVectors(t *testing.T) {
-	spills := model.NewEvaluator("spills", defaultSpillsQuestion, spillsQuestion.answer)
-	vectortest.Run(t, []model.Evaluator{spills}, "testdata/sort-buffer.json")
-}
-
 func TestVectorsAgreeWithReference(t *testing.T) { vectortest.Agree(t, vectors, Evaluators) }
 
 func TestEvaluatorsSorted(t *testing.T) {

@@ -89,12 +89,21 @@ func TestShuffleBreak(t *testing.T) {
 // One spill is waited for whole; of two the first runs beside the map until the
 // buffer is full.
 func TestMapWait(t *testing.T) {
+	conf := defaultConf()
+	buffer := conf.SortBuffer()
+	spills, err := buffer.Spills(300_000, 30e6)
+	if want := []taskplan.Spill{{Records: 262144, Bytes: 26214400, Room: 65535}, {Records: 37856, Bytes: 3785600, Room: 289823}}; err != nil || !slices.EqualFunc(spills, want, func(a, b taskplan.Spill) bool {
+		return approx.Equal(a.Records, b.Records) && approx.Equal(a.Bytes, b.Bytes) && approx.Equal(a.Room, b.Room)
+	}) {
+		t.Errorf("%v, %v: want %v, as calculated independently", spills, err, want)
+	}
 	for _, test := range []struct {
 		spills         []taskplan.Spill
 		main, spilling float64
 		want           float64
 	}{
 		{nil, 10, 5, 0},
+		{spills, 3000, 1000, 621.44},
 		{[]taskplan.Spill{{Records: 100, Room: 25}}, 10, 5, 5},
 		// 50 records in 5 s, room for all others: the first spill ends beside them.
 		{[]taskplan.Spill{{Records: 50, Room: 50}, {Records: 50}}, 10, 4, 2},

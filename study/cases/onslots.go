@@ -31,24 +31,18 @@ type execution struct {
 	state         string
 }
 
-// Exact reports whether every attempt equals the recorded one.
-func (a *Agreement) Exact() bool {
-	return a.Same == a.Attempts && a.missing+a.additional == 0
-}
-
 // Agreement describes how well a simulated run matches a recorded one.
 type Agreement struct {
-	Name, Hadoop        string
-	Run                 int
-	Repeats             bool // Hadoop itself repeats the run exactly
-	Attempts            int  // recorded
-	Same                int  // simulated on the same tracker, with start and end in the same millisecond
-	missing, additional int
-	LargestMS           int64  // largest difference of a start or end, over attempts on the right tracker
-	MakespanMS          int64  // recorded
-	SimulatedMS         int64  // makespan
-	First               string // description of the first difference
-	Outside             string // first figure of a job outside the range of the recorded runs
+	Name, Hadoop string
+	Run          int
+	Repeats      bool   // Hadoop itself repeats the run exactly
+	Attempts     int    // recorded
+	Same         int    // simulated on the same tracker, with start and end in the same millisecond
+	LargestMS    int64  // largest difference of a start or end, over attempts on the right tracker
+	MakespanMS   int64  // recorded
+	SimulatedMS  int64  // makespan
+	First        string // description of the first difference; empty: all attempts are as recorded
+	Outside      string // first figure of a job outside the range of the recorded runs
 }
 
 // rowsOf collects a simulated run's executions. Those that a tracker held when it died
@@ -125,7 +119,6 @@ func Compare(file string, run int) (*Agreement, error) {
 		g, ok := got.rows[key]
 		delete(got.rows, key)
 		if !ok {
-			a.missing++
 			a.note(key, w, execution{})
 			continue
 		}
@@ -141,7 +134,9 @@ func Compare(file string, run int) (*Agreement, error) {
 			a.note(key, w, g)
 		}
 	}
-	a.additional = len(got.rows)
+	if n := len(got.rows); n > 0 && a.First == "" {
+		a.First = workload.Counted(n, "attempt is", "attempts are") + " not recorded"
+	}
 	return a, nil
 }
 
