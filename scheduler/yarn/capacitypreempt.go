@@ -92,6 +92,8 @@ func (p *preemption) round() {
 		p.warnOrKill(choices[i], x.wait)
 	}
 	p.warnOrKill(within, p.wait)
+	// As cleanupStaledPreemptionCandidates of 3.3.6 reads: it knows the wait of no selector but
+	// this one, and forgets the choices of one that waits much more than twice as long.
 	maps.DeleteFunc(p.chosen, func(_ *Container, since int64) bool { return since+2*p.wait < s.listener.Nanos() })
 }
 
