@@ -267,7 +267,7 @@ func attribute(worlds []replicatedWorld, by *analytic.Predictor, simulated time.
 	if len(phases) > 0 {
 		t = tailsOf(&last, &end, endModel)
 	}
-	left := rest - t.lastWaves - t.uneven - t.bounds
+	left := rest - t.lastWaves - t.beyondWaves - t.beyondPhases
 	for _, p := range phases {
 		left -= p.Time
 	}
@@ -275,24 +275,27 @@ func attribute(worlds []replicatedWorld, by *analytic.Predictor, simulated time.
 		phases, left, t = nil, rest, tails{}
 	}
 	parts[analytic.Quantisation] += t.lastWaves
-	parts[analytic.Stragglers] += t.uneven
 	var list []results.GapPart
 	for _, c := range analytic.Causes(worlds[0].question) {
 		if parts[c] != 0 || !accounted[c] {
 			list = append(list, results.GapPart{Cause: c.String(), Time: parts[c]})
 		}
 	}
-	if t.bounds != 0 {
-		list = append(list, results.GapPart{Cause: "mean of the bounds", Time: t.bounds})
+	if t.beyondWaves != 0 {
+		list = append(list, results.GapPart{Cause: "simulation beyond whole waves", Time: t.beyondWaves})
+	}
+	if t.beyondPhases != 0 {
+		list = append(list, results.GapPart{Cause: "model beyond its phases", Time: t.beyondPhases})
 	}
 	return append(append(list, phases...), results.GapPart{Cause: "unexplained (model error)", Time: left}), nil
 }
 
-// tails are what jobs take beyond the sum of their tasks over the slots.
+// tails are what jobs take beyond the sum of their tasks over the slots. The last two
+// are what is left of an answer, whatever made it: they explain nothing of themselves.
 type tails struct {
-	lastWaves time.Duration // do not fill the slots
-	uneven    time.Duration // devices that are shared make equal tasks unequal
-	bounds    time.Duration // in a model that answers with their mean
+	lastWaves    time.Duration // do not fill the slots
+	beyondWaves  time.Duration // makespan on devices less whole waves of mean tasks
+	beyondPhases time.Duration // in a model that answers with the mean of its bounds: the sum of its phases less its answer
 }
 
 // tailsOf are those of the simulation less those of the model.
@@ -300,11 +303,11 @@ func tailsOf(q *model.WhatIf, simulated *simulatedAnswer, predicted *model.Predi
 	sum, whole := inWaves(q, simulated.phases)
 	t.lastWaves = whole - sum
 	if q.Fidelity == model.Device {
-		t.uneven = simulated.makespan - whole
+		t.beyondWaves = simulated.makespan - whole
 	}
 	sum, whole = inWaves(q, predicted.Phases)
 	if middle := (predicted.Low + predicted.High) / 2; predicted.Low < predicted.High && (predicted.Mean-middle).Abs() <= 1 {
-		t.bounds = sum - predicted.Mean
+		t.beyondPhases = sum - predicted.Mean
 	} else {
 		t.lastWaves -= whole - sum
 	}

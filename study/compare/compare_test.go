@@ -73,7 +73,8 @@ func TestAttributeSharesSimulations(t *testing.T) {
 }
 
 // The causes and phases explain the gap of each model that has phases, on devices and
-// with given times, also where the last wave does not fill the slots.
+// with given times, also where the last wave does not fill the slots. On devices next to
+// nothing can be left of models with bounds: TestTails counts their parts.
 func TestAttributeExplainsGaps(t *testing.T) {
 	for name, set := range map[string][]string{
 		"khan-waves":  {"job.0.input=3g", "job.0.reduces=24"},
@@ -101,6 +102,18 @@ func TestAttributeExplainsGaps(t *testing.T) {
 		if asked < 3 {
 			t.Errorf("%s: %d models answer: want three", name, asked)
 		}
+	}
+}
+
+// Three maps on two slots: 6 s of simulated work over the slots take 8 s in whole waves and
+// 9 s as simulated. The model's own phases make 4.5 s, and its bounds have the mean 5 s.
+func TestTails(t *testing.T) {
+	q := model.WhatIf{Fidelity: model.Device, Jobs: []workload.Job{{Maps: workload.MapTasks{Count: 3}}}}
+	q.Cluster.Nodes = []model.Node{{MapSlots: 1}, {MapSlots: 1}}
+	phases := func(d time.Duration) []model.PhaseTime { return []model.PhaseTime{{Kind: workload.Map, Time: d}} }
+	got := tailsOf(&q, &simulatedAnswer{9 * time.Second, phases(4 * time.Second)}, &model.Prediction{Low: 4 * time.Second, Mean: 5 * time.Second, High: 6 * time.Second, Phases: phases(3 * time.Second)})
+	if want := (tails{2 * time.Second, time.Second, -time.Second / 2}); got != want {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
