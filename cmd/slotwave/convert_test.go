@@ -32,12 +32,12 @@ func runToConvert(t *testing.T, text string) (result string) {
 }
 
 // A result is written in the form of its release, and the summary counts what
-// was written: no clean-up of an attempt.
+// was written: no clean-up of an attempt, and in SLS no set-up.
 func TestConvertResult(t *testing.T) {
 	result := runToConvert(t, toConvert)
 	for format, want := range map[string]string{
 		"history": ": 2 jobs, 7 tasks, 8 attempts,", "jhist": ": 2 jobs, 7 tasks, 8 attempts,", "rumen": ": 2 jobs, 7 tasks, 8 attempts,",
-		"csv": ": 2 jobs, 8 tasks, 9 attempts,",
+		"sls": ": 2 jobs, 3 tasks, 3 attempts,", "csv": ": 2 jobs, 8 tasks, 9 attempts,",
 	} {
 		out := filepath.Join(t.TempDir(), format)
 		if got := verb(t, "convert", result, "--to", format, "--out", out); !strings.Contains(got, want) {

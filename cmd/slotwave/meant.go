@@ -142,7 +142,6 @@ var otherWords = map[string]string{
 var oldNames = []struct{ old, now string }{
 	{"bench", ".ci/bench"},
 	{"calibrate", "slotwave platform calibrate"},
-	{"convert --to sls", "slotwave convert --to rumen"},
 	{"convert --to statistics", "slotwave convert --to profile"},
 	{"convert --to toml", "slotwave run HISTORY"},
 	{"eval", "slotwave platform eval"},

@@ -1,9 +1,13 @@
 package trace
 
 import (
+	"cmp"
+	"fmt"
+	"io"
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -13,8 +17,16 @@ import (
 
 var slsFormat = Format{
 	Name: "sls", About: "jobs and nodes of YARN's scheduler load simulator, JSON",
+	Files:  "jobs.json, nodes.json",
 	detect: detection{keys: []string{"am.type", "job.start.ms", "job.end.ms", "job.tasks", "job.id", "nodes", "rack"}},
 	read:   (*collector).readSLS,
+	write: func(h *workload.History) (Output, error) {
+		lost, left := lostInSLS(h)
+		return Output{Lost: lost, Left: left, Files: []File{
+			{"jobs.json", func(w io.Writer) error { return writeSLS(w, h) }},
+			{"nodes.json", func(w io.Writer) error { return writeSLSNodes(w, &h.Topology) }},
+		}}, nil
+	},
 }
 
 type slsJob struct {
@@ -156,4 +168,94 @@ func (c slsReader) job(s *slsJob, line int) error {
 // sinceStart returns an instant in milliseconds from the start of the file.
 func (c *collector) sinceStart(line int, what string, n int64) time.Duration {
 	return c.relative(line, what, float64(c.count(line, what, n)), time.Millisecond)
+}
+
+// inSLS reports whether the scheduler load simulator can run a task: it runs
+// containers of successful maps and reduces on machines.
+func inSLS(t *workload.HistoryTask) bool {
+	a := t.Winner()
+	return t.Kind <= workload.Reduce && a != nil && a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish)
+}
+
+// lostInSLS lists and counts what writeSLS leaves out.
+func lostInSLS(h *workload.History) (lost []workload.Problem, left Left) {
+	apart, others, attempts := 0, 0, 0
+	for _, t := range h.Tasks() {
+		left.Attempts += len(t.Attempts)
+		switch {
+		case inSLS(t):
+			attempts += len(t.Attempts) - 1
+			left.Attempts--
+		case t.Kind > workload.Reduce:
+			apart++
+		default:
+			others++
+		}
+	}
+	left.Tasks = apart + others
+	for _, x := range []struct {
+		n               int
+		one, many, what string
+	}{
+		{apart, "set-up or clean-up task", "set-up and clean-up tasks", "has no place"},
+		{others, "task", "tasks", "wants a successful attempt with machine, start and finish"},
+		{attempts, "attempt", "attempts", "has one attempt of a task"},
+	} {
+		if x.n > 0 {
+			lost = append(lost, workload.Problem{File: "sls", What: fmt.Sprintf("%s left out: the format %s", workload.Counted(x.n, x.one, x.many), x.what)})
+		}
+	}
+	return lost, left
+}
+
+// writeSLS writes jobs as input of YARN's scheduler load simulator: the times
+// of the containers of successful attempts, in milliseconds from the start.
+func writeSLS(w io.Writer, h *workload.History) error {
+	e, j := newExporter(h), newJSONWriter(w, jsontext.WithIndent("  "))
+	for i := range h.Jobs {
+		job := &h.Jobs[i]
+		if !workload.Known(job.Submit) || !workload.Known(job.Finish) {
+			return fmt.Errorf("SLS needs submission and finish of every job: %s lacks one", job.ID)
+		}
+		o := object{
+			"am.type", "mapreduce",
+			"job.start.ms", roundMillis(job.Submit),
+			"job.end.ms", roundMillis(job.Finish),
+			"job.queue.name", cmp.Or(job.Queue, "default"),
+			"job.id", e.ids[i],
+		}
+		if job.User != "" {
+			o = append(o, "job.user", job.User)
+		}
+		j.write(append(o, "job.tasks", items(func(write func(any)) {
+			for k := range job.Tasks {
+				t := &job.Tasks[k]
+				if !inSLS(t) {
+					continue
+				}
+				a := t.Winner()
+				write(object{
+					"container.host", locationOf(rackOr(a.Rack), a.Node),
+					"container.start.ms", roundMillis(a.Start),
+					"container.end.ms", roundMillis(a.Finish),
+					"container.priority", map[workload.Kind]int64{workload.Map: 20, workload.Reduce: 10}[t.Kind],
+					"container.type", t.Kind.String(),
+				})
+			}
+		})))
+	}
+	return j.err
+}
+
+// writeSLSNodes writes the machines in SLS's format, one object a rack.
+func writeSLSNodes(w io.Writer, t *workload.Topology) error {
+	j := newJSONWriter(w)
+	for _, r := range t.Racks {
+		nodes := list{}
+		for _, host := range r.Hosts {
+			nodes = append(nodes, object{"node", host})
+		}
+		j.write(object{"rack", rackOr(r.Name), "nodes", nodes})
+	}
+	return j.err
 }

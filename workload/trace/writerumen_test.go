@@ -186,9 +186,33 @@ func decodeAll(t *testing.T, text string) []map[string]any {
 
 func TestTopologyRoundTrip(t *testing.T) {
 	h := mustOpen(t, shared(t, "rumen/dispatch-topology-output.json.gz"))
-	write := func(w io.Writer, h *workload.History) error { return writeTopology(w, &h.Topology) }
-	if d := cmp.Diff(h.Topology, rewrite(t, h, write).Topology); d != "" {
-		t.Error(d)
+	for name, write := range map[string]func(io.Writer, *workload.History) error{
+		"rumen": func(w io.Writer, h *workload.History) error { return writeTopology(w, &h.Topology) },
+		"sls":   func(w io.Writer, h *workload.History) error { return writeSLSNodes(w, &h.Topology) },
+	} {
+		if d := cmp.Diff(h.Topology, rewrite(t, h, write).Topology); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// TestSLSRoundTrip keeps what the simulator uses: who ran how long where.
+func TestSLSRoundTrip(t *testing.T) {
+	h := mustOpen(t, shared(t, "gridmix-traces/trace_1m.json.gz"))
+	got := rewrite(t, h, writeSLS)
+	for i := range h.Jobs {
+		x, y := &h.Jobs[i], &got.Jobs[i]
+		if x.ID != y.ID || x.Submit != y.Submit || x.Finish != y.Finish || x.User != y.User {
+			t.Errorf("%s became %s, %v-%v became %v-%v", x.ID, y.ID, x.Submit, x.Finish, y.Submit, y.Finish)
+		}
+		for _, k := range []workload.Kind{workload.Map, workload.Reduce} {
+			a, b := tasksOf(x, k), tasksOf(y, k)
+			for n := range a {
+				if v, w := a[n].Winner(), b[n].Winner(); v.Start != w.Start || v.Finish != w.Finish || v.Node != w.Node || v.Rack != w.Rack {
+					t.Errorf("%s %v %d: %v-%v on %s became %v-%v on %s", x.ID, k, n, v.Start, v.Finish, v.Node, w.Start, w.Finish, w.Node)
+				}
+			}
+		}
 	}
 }
 
