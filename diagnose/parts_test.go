@@ -113,6 +113,30 @@ func TestTasksLike(t *testing.T) {
 	}
 }
 
+// The text of a screen has the ledger of the job that took longest, with what it gains.
+func TestTextOfAScreen(t *testing.T) {
+	d := newTestRun().diagnose(t)
+	short, long := d.Jobs[0], d.Jobs[0]
+	short.ID, short.Finish = "short", short.Submit+time.Second
+	long.ID = "long"
+	d.Jobs = []JobDiagnosis{short, long}
+	d.Without = []Without{{Job: "short", Part: "disks of short"}, {Job: "long", Part: "disks of long"}}
+	for all, want := range map[bool][]string{false: {"job long:", "disks of long", "the ledger of 1 job"}, true: {"job short:", "disks of short", "job long:", "disks of long"}} {
+		var b bytes.Buffer
+		if err := d.Text(&b, all); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range want {
+			if !strings.Contains(b.String(), part) {
+				t.Errorf("all: %v: want %q in %s", all, part, b.String())
+			}
+		}
+		if strings.Contains(b.String(), "short") != all {
+			t.Errorf("all: %v: got %s", all, b.String())
+		}
+	}
+}
+
 // What was not simulated has no figure.
 func TestTogetherUntested(t *testing.T) {
 	d := newTestRun().diagnose(t)

@@ -73,13 +73,13 @@ func (d *Diagnosis) Text(w io.Writer, all bool) error {
 			line(&b, 0, fmt.Sprintf("This is less than %q alone, which saves %.1f %%: some of the changes act on the same time, and some fit only the run as it was. Make the first change and diagnose the new run.", best.Change.Text, 100*best.Receipt.ranked))
 		}
 	}
-	for i, j := range jobs {
+	for i := range jobs {
 		if i == shownJobs {
 			fmt.Fprintf(&b, "\nand %d more jobs in ledger-sums.csv\n", len(jobs)-i)
 			break
 		}
-		j.text(&b)
-		d.withoutText(&b, &d.Jobs[i])
+		jobs[i].text(&b)
+		d.withoutText(&b, &jobs[i])
 	}
 	if d.Dataflow != nil {
 		d.Dataflow.text(&b)
@@ -97,15 +97,17 @@ func (d *Diagnosis) Text(w io.Writer, all bool) error {
 			line(&b, 2, fmt.Sprintf("%s%s: %s", u.What, count, u.Effect))
 		}
 	}
-	var more []string
-	if left := len(d.Findings) - len(findings); left > 0 {
-		more = append(more, workload.Counted(left, "finding", "findings"))
-	}
-	if left := len(d.Jobs) - len(jobs); left > 0 {
-		more = append(more, "the ledger of "+workload.Counted(left, "job", "jobs"))
-	}
-	if len(more) > 0 && !all {
-		fmt.Fprintf(&b, "\nmore with -v: %s\n", strings.Join(more, ", "))
+	if !all {
+		var more []string
+		if left := len(d.Findings) - len(findings); left > 0 {
+			more = append(more, workload.Counted(left, "finding", "findings"))
+		}
+		if left := len(d.Jobs) - len(jobs); left > 0 {
+			more = append(more, "the ledger of "+workload.Counted(left, "job", "jobs"))
+		}
+		if len(more) > 0 {
+			fmt.Fprintf(&b, "\nmore with -v: %s\n", strings.Join(more, ", "))
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
