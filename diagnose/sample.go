@@ -57,8 +57,6 @@ func WriteSamples(w io.Writer, in Input, every Sampling) error {
 	}
 	if every.System > 0 {
 		out.memory(b, codes, in.Question)
-	}
-	if every.System > 0 {
 		out.devices(in.Resources)
 	}
 	return out.w.Flush()
@@ -134,21 +132,24 @@ func (s *sampler) memory(b *books, codes []*code, q *model.WhatIf) {
 	if q == nil {
 		return
 	}
+	of := make([][]*attempt, len(b.nodes.list)) // by node
+	for row := range int32(b.rows) {
+		if a := b.at(row); a.timed() && a.kind <= workload.Reduce {
+			of[a.node] = append(of[a.node], a)
+		}
+	}
 	for n, name := range b.nodes.list {
 		i, err := findNode(&q.Cluster, name)
 		if err != nil || q.Cluster.Nodes[i].Machine >= len(q.Cluster.Machines) {
 			continue
 		}
 		has, last := float64(q.Cluster.Machines[q.Cluster.Nodes[i].Machine].Memory), time.Duration(0)
-		var own []*attempt
-		for row := range int32(b.rows) {
-			if a := b.at(row); int(a.node) == n && a.timed() && a.kind <= workload.Reduce {
-				own, last = append(own, a), max(last, a.finish)
-			}
+		for _, a := range of[n] {
+			last = max(last, a.finish)
 		}
 		for at := s.every.System; has > 0 && at < last+s.every.System; at += s.every.System {
 			used := 0.0
-			for _, a := range own {
+			for _, a := range of[n] {
 				if a.start <= at && a.finish > at {
 					used += float64(codes[a.job].heaps[a.kind])
 				}
