@@ -133,11 +133,12 @@ func Open(name string, o Options) (*Study, error) {
 	if first.OnYARN() && !o.Containers {
 		return nil, notOnYARN(name)
 	}
+	beyond := slices.Clone(first.Beyond)
 	if o.Costs {
-		first.Beyond = append(first.Beyond, "costs and settings of tasks")
+		beyond = append(beyond, "costs and settings of tasks")
 	}
-	if run := &first.Runs[0]; len(first.Beyond) > 0 && len(run.Recorded) > 0 && run.Question.Fidelity == model.Replay {
-		return nil, &NeedsMachine{name, workload.WithoutSecrets(strings.Join(first.Beyond, ", "))}
+	if run := &first.Runs[0]; len(beyond) > 0 && len(run.Recorded) > 0 && run.Question.Fidelity == model.Replay {
+		return nil, &NeedsMachine{name, workload.WithoutSecrets(strings.Join(beyond, ", "))}
 	}
 	s := &Study{Scenario: first, File: f, Options: o, Labels: figure.NewLabels(first.Labels, first.LabelPlaces, first.PDF), machines: []*scenarios.File{f}}
 	for i, settings := range first.Alternatives {

@@ -31,7 +31,8 @@ type calibrating struct {
 	reading            scenarios.Reading
 	known              []string
 	anonymise          bool
-	brief              bool // print progress only
+	brief              bool   // print progress only
+	answer             string // default folder of an answer by the machine, beside it
 }
 
 // defaultStart is the platform from which a calibration starts.

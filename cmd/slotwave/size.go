@@ -117,13 +117,14 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known []string) e
 	if err == nil {
 		history = s.File.Scenario
 	}
-	machine, err := a.machineFor(c, history, cmp.Or(k.out, "out/size"), err, &calibrating{known: known, reading: scenarios.Reading{Jobs: k.Jobs}, output: output{quiet: k.quiet || k.json, force: k.force}})
+	asked := &calibrating{known: known, reading: scenarios.Reading{Jobs: k.Jobs}, output: output{quiet: k.quiet || k.json, force: k.force}}
+	machine, err := a.machineFor(c, history, cmp.Or(k.out, "out/size"), err, asked)
 	if err != nil {
 		return err
 	}
 	if machine != "" {
 		k.Scenario = machine
-		k.out = cmp.Or(k.out, strings.Replace(filepath.Dir(machine), "-machine", "-size", 1)) // beside it
+		k.out = cmp.Or(k.out, asked.answer)
 		if s, err = size.Open(name, k.Options); err != nil {
 			return err
 		}
@@ -204,7 +205,10 @@ func (a *app) machineOf(c *cobra.Command, history, result string, k *calibrating
 	if k.reading.Anonymise {
 		settings = append(settings, "anonymise")
 	}
-	k.out = filepath.Join(filepath.Dir(result), text.Slug(filepath.Base(history))+"-machine"+folderSuffix(settings))
+	named := func(kind string) string {
+		return filepath.Join(filepath.Dir(result), text.Slug(filepath.Base(history))+kind+folderSuffix(settings))
+	}
+	k.out, k.answer = named("-machine"), named("-size")
 	scenario = filepath.Join(k.out, "scenario.toml")
 	manifest := filepath.Join(k.out, resultdir.ManifestName)
 	if m, err := resultdir.ReadManifest(manifest); err == nil && m.Scenario == "calibrate" {
