@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/internal/chromium"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/scenarios"
-	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/study/play"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -163,7 +163,7 @@ func TestMediaInChromium(t *testing.T) {
 func TestMillionInChromium(t *testing.T) {
 	b := chromium.New(t)
 	p := page(func(n string) string { return n })
-	r := &p.Runs[0]
+	r := p.Runs[0]
 	var attempts []workload.Attempt
 	for i := range mostAttempts {
 		start := time.Duration(i/2000) * 10 * s
@@ -218,7 +218,7 @@ func TestTryInChromium(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := page(func(n string) string { return n })
-	r := &p.Runs[0]
+	r := p.Runs[0]
 	more := func(q model.WhatIf) (model.WhatIf, error) {
 		q.Cluster.Nodes = slices.Clone(q.Cluster.Nodes)
 		for i := range q.Cluster.Nodes {
@@ -226,9 +226,10 @@ func TestTryInChromium(t *testing.T) {
 		}
 		return q, nil
 	}
-	r.Findings[0].edit = more
-	r.Findings = append(r.Findings, Finding{Rule: "R01", Cause: "another", Change: "none", edit: func(q model.WhatIf) (model.WhatIf, error) { return q, errors.New("it is so already") }})
-	r.offerTrials(&diagnosis.Diagnosis{Question: &all.Runs[0].Question}, "slotwave diagnose out/two-jobs")
+	r.Findings[0].Change.Edit = more
+	r.Findings = append(r.Findings, diagnose.Finding{Rule: "R01", Cause: "another", Change: &diagnose.Change{Text: "none", Edit: func(q model.WhatIf) (model.WhatIf, error) { return q, errors.New("it is so already") }}})
+	r.Question = &all.Runs[0].Question
+	r.offerTrials("slotwave diagnose out/two-jobs")
 	if p.Engine, err = play.Load(func(string) {}); err != nil {
 		t.Skip(err)
 	}
@@ -244,8 +245,9 @@ func TestTryInChromium(t *testing.T) {
 	b.Picture("tried")
 	limit := all.Runs[0].Question
 	limit.Jobs = slices.Repeat(limit.Jobs, mostTried/limit.Tasks()+1)
-	r.offerTrials(&diagnosis.Diagnosis{Question: &limit}, "slotwave diagnose out/large")
-	if got := r.Findings[0].Try; got != "the run is too large for a page: slotwave diagnose out/large" {
+	r.Question = &limit
+	r.offerTrials("slotwave diagnose out/large")
+	if got := r.Trials[0].Try; got != "the run is too large for a page: slotwave diagnose out/large" {
 		t.Errorf("a large run: %q", got)
 	}
 }

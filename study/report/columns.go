@@ -3,17 +3,19 @@ package report
 import (
 	"slices"
 
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
-func newByModel(a *Answer) byModel {
-	m := byModel{Name: a.Model}
+func newByModel(p *model.Prediction) byModel {
+	m := byModel{Name: p.Model}
 	for kind := range m.Phases {
 		m.Phases[kind] = slices.Repeat([]int64{-1}, int(workload.NumPhases))
 	}
-	for _, p := range a.Phases {
-		if p.Kind <= workload.Reduce {
-			m.Phases[p.Kind][p.Phase] = micros(p.Time)
+	for _, ph := range p.Phases {
+		if ph.Kind <= workload.Reduce {
+			m.Phases[ph.Kind][ph.Phase] = micros(ph.Time)
 		}
 	}
 	return m
@@ -24,12 +26,17 @@ func newByModel(a *Answer) byModel {
 // no phase has, the waits of copiers, and the counts of the equations. Lane, job, task
 // and start are differences from the row before.
 func (r *Run) columns() (aboutRun, []column) {
-	about := aboutRun{Name: r.Name, Conclusion: r.Conclusion, Findings: r.Findings, Devices: r.series(), Models: []byModel{}, Works: []string{}, Sampled: r.Sampled, Question: r.Question}
-	if about.Findings == nil {
-		about.Findings = []Finding{}
+	about := aboutRun{Name: r.Name, Conclusion: r.Verdict, Findings: []finding{}, Devices: r.series(), Models: []byModel{}, Works: []string{}, Sampled: r.Sampled, Question: r.Packed}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		own := finding{Job: f.Job, Cause: f.Cause, Node: f.Node, Tasks: f.Tasks, Evidence: f.Evidence, Question: r.trial(i).Question}
+		if f.Change != nil {
+			own.Change = f.Change.Text
+		}
+		about.Findings = append(about.Findings, own)
 	}
-	for _, o := range r.Offers[:min(mostOffers, len(r.Offers))] {
-		about.Offers = append(about.Offers, [5]any{micros(o.Time), o.Node, o.Free, o.Asked, o.Declined})
+	for i := range r.Offers[:min(mostOffers, len(r.Offers))] {
+		about.Offers = append(about.Offers, offered(&r.Offers[i]))
 	}
 	for p := range workload.NumPhases {
 		about.Phases = append(about.Phases, p.String())
@@ -41,13 +48,13 @@ func (r *Run) columns() (aboutRun, []column) {
 		about.States = append(about.States, s.String())
 	}
 	for i := range r.Answers {
-		if a := &r.Answers[i]; len(a.Phases) > 0 {
-			about.Models = append(about.Models, newByModel(a))
+		if p := &r.Answers[i].Prediction; len(p.Phases) > 0 {
+			about.Models = append(about.Models, newByModel(p))
 		}
 	}
 	g := &gathered{jobs: map[string]int32{}, numbers: map[string]int32{}, flows: flows{}}
 	for i := range r.Jobs {
-		about.Jobs = append(about.Jobs, r.Jobs[i].row(&about, g))
+		about.Jobs = append(about.Jobs, newJobRow(&r.Jobs[i], &about, g))
 		g.jobs[r.Jobs[i].ID] = int32(i)
 	}
 	for a := range r.Attempts {
@@ -68,20 +75,20 @@ func (r *Run) columns() (aboutRun, []column) {
 	return about, g.encode(about.assignLanes(g))
 }
 
-// row returns what the script needs to know of a job. It adds the counts of its
+// newJobRow returns what the script needs to know of a job. It adds the counts of its
 // equations to those that are gathered.
-func (j *Job) row(about *aboutRun, g *gathered) jobRow {
+func newJobRow(j *diagnose.JobDiagnosis, about *aboutRun, g *gathered) jobRow {
 	row := jobRow{ID: j.ID, Submit: micros(j.Submit), Finish: micros(j.Finish), Steps: [][]any{}, Lines: []line{}}
 	for _, l := range j.Lines {
-		own := line{int(l.Kind), int(l.Phase), l.Base.Seconds(), l.PerUnit, slices.Index(about.Works, l.Work)}
-		if own.Work < 0 && l.Work != "" {
+		own := line{int(l.Kind), int(l.Phase), l.Base.Seconds(), l.PerUnit, slices.Index(about.Works, l.Work.String())}
+		if own.Work < 0 && l.Work.String() != "" {
 			own.Work = len(g.counts)
-			about.Works, g.counts = append(about.Works, l.Work), append(g.counts, l.Of)
+			about.Works, g.counts = append(about.Works, l.Work.String()), append(g.counts, l.Work.Of)
 		}
 		row.Lines = append(row.Lines, own)
 	}
 	for _, s := range j.Ledger {
-		row.Steps = append(row.Steps, []any{micros(s.From), micros(s.To), s.Account, s.Attempt, s.Node, s.By})
+		row.Steps = append(row.Steps, []any{micros(s.From), micros(s.To), s.Account.String(), s.Attempt, s.Node, s.By})
 	}
 	return row
 }
@@ -95,8 +102,8 @@ func (r *Run) series() []series {
 	list := []series{}
 	at := map[[2]string]int{}
 	rows := map[[2]string][]int{}
-	for i := range r.Devices {
-		u := &r.Devices[i]
+	for i := range r.Usage {
+		u := &r.Usage[i]
 		k := [2]string{u.Node, u.Device}
 		if _, known := at[k]; !known {
 			at[k] = len(list)
@@ -112,11 +119,11 @@ func (r *Run) series() []series {
 			part := of[from:min(from+step, len(of))]
 			sum, others := 0.0, 0.0
 			for _, row := range part {
-				sum, others = sum+r.Devices[row].Busy, others+r.Devices[row].Foreign
+				sum, others = sum+r.Usage[row].Busy, others+r.Usage[row].ForeignBusy
 			}
 			any = any || others > 0
 			s.Others = append(s.Others, int(100*others/float64(len(part))+0.5))
-			s.Times = append(s.Times, micros(r.Devices[part[0]].Time))
+			s.Times = append(s.Times, micros(r.Usage[part[0]].Time))
 			s.Busy = append(s.Busy, int(100*sum/float64(len(part))+0.5))
 		}
 		if !any {

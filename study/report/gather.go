@@ -180,13 +180,23 @@ type aboutRun struct {
 	Phases     []string  `json:"phases"`
 	Kinds      []string  `json:"kinds"`
 	States     []string  `json:"states"`
-	Findings   []Finding `json:"findings"`
+	Findings   []finding `json:"findings"`
 	Devices    []series  `json:"devices"`
 	Offers     [][5]any  `json:"offers"` // time, node, free slots, asked, declined
 	Works      []string  `json:"works"`  // what the equations count, one column each
 	Sampled    *Flow     `json:"sampled,omitempty"`
 	Models     []byModel `json:"models"` // with times of phases
 	Question   []byte    `json:"question,omitempty"`
+}
+
+type finding struct {
+	Job      string   `json:"job"`
+	Cause    string   `json:"cause"`
+	Node     string   `json:"node"`
+	Tasks    []string `json:"tasks"`
+	Evidence string   `json:"evidence"`
+	Change   string   `json:"change"`
+	Question []byte   `json:"question,omitempty"` // with the change, that the page simulates
 }
 
 type jobRow struct {

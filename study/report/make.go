@@ -58,8 +58,8 @@ func Write(w io.Writer, paths []string, k diagnosis.Options, building func(strin
 		}
 		run := reported(d, name)
 		if building != nil {
-			run.offerTrials(d, strings.TrimSuffix("slotwave diagnose "+path+" --on "+k.On, " --on "))
-			tried = tried || run.Question != nil
+			run.offerTrials(strings.TrimSuffix("slotwave diagnose "+path+" --on "+k.On, " --on "))
+			tried = tried || run.Packed != nil
 		}
 		names, diagnosed = append(names, run.Name), append(diagnosed, path)
 		page.Runs = append(page.Runs, run)
@@ -67,7 +67,7 @@ func Write(w io.Writer, paths []string, k diagnosis.Options, building func(strin
 	}
 	page.Title += ": " + strings.Join(names, ", ")
 	if len(page.Runs) == 2 {
-		page.Difference = difference(&page.Runs[0], &page.Runs[1])
+		page.Difference = difference(page.Runs[0], page.Runs[1])
 	}
 	if tried {
 		if page.Engine, err = play.Load(building); err != nil {
@@ -93,7 +93,7 @@ func difference(before, after *Run) string {
 	}
 	faster, slower, same := 0, 0, 0
 	var sum [2]time.Duration
-	var most Job
+	var most diagnose.JobDiagnosis
 	var largest float64 // change of the job that changed most
 	for _, j := range after.Jobs {
 		was, both := took[j.ID]
@@ -129,52 +129,17 @@ func difference(before, after *Run) string {
 }
 
 // reported returns the diagnosis as a run of a report.
-func reported(d *diagnosis.Diagnosis, name string) Run {
-	r := Run{Name: text.Escape(name), Conclusion: d.Conclusion(), Attempts: d.Attempts}
-	for i := range d.Findings {
-		f := &d.Findings[i]
-		shown := Finding{
-			Job: f.Job, Rule: f.Rule, Cause: f.Cause, Node: f.Node, Device: f.Device, Tasks: f.Tasks, Evidence: f.Evidence,
-			Outcome: string(f.Receipt.Outcome), Note: f.Receipt.Note,
-		}
-		if f.Change != nil {
-			shown.Change, shown.edit = f.Change.Text, f.Change.Edit
-		}
-		if f.Receipt.Pairs > 0 {
-			shown.Tested, shown.Gain, shown.Low, shown.High = true, f.Receipt.Gain, f.Receipt.Low, f.Receipt.High
-		}
-		r.Findings = append(r.Findings, shown)
-	}
-	if len(r.Findings) > 0 && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Tested }) {
+func reported(d *diagnosis.Diagnosis, name string) *Run {
+	r := &Run{Diagnosis: d, Name: text.Escape(name), Verdict: d.Conclusion(), Answers: answersOf(d)}
+	if len(d.Findings) > 0 && !slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool { return f.Receipt.Pairs > 0 }) {
 		hint := " The flag --verify tests them; with --play the page does."
 		if slices.ContainsFunc(d.Unknown, func(u diagnose.Unknown) bool { return u.What == "cluster and settings" }) {
 			hint = " To test them, name a scenario of this cluster with --on."
 		}
-		r.Conclusion += hint
-	}
-	for i := range d.Jobs {
-		j := &d.Jobs[i]
-		job := Job{ID: j.ID, Submit: j.Submit, Finish: j.Finish}
-		for _, s := range j.Ledger {
-			job.Ledger = append(job.Ledger, Step{From: s.From, To: s.To, Account: s.Account.String(), Attempt: s.Attempt, Node: s.Node, By: s.By})
-		}
-		for _, l := range j.Lines {
-			job.Lines = append(job.Lines, Line{Kind: l.Kind, Phase: l.Phase, Base: l.Base, PerUnit: l.PerUnit, Work: l.Work.String(), Of: l.Work.Of})
-		}
-		r.Jobs = append(r.Jobs, job)
+		r.Verdict += hint
 	}
 	if d.Dataflow != nil {
 		r.Sampled = sampledFlow(d.Dataflow)
-	}
-	r.Answers = answersOf(d)
-	for _, u := range d.Usage {
-		r.Devices = append(r.Devices, results.Usage{Time: u.Time, Node: u.Node, Device: u.Device, Use: model.Use{Busy: u.Busy, Bytes: u.Bytes, Foreign: u.ForeignBusy}})
-	}
-	for i := range d.Offers[:min(mostOffers, len(d.Offers))] {
-		r.Offers = append(r.Offers, offered(&d.Offers[i]))
-	}
-	for _, u := range d.Unknown {
-		r.Unknown = append(r.Unknown, fmt.Sprintf("%s (%s): %s", u.What, workload.Counted(u.Count, "row", "rows"), u.Effect))
 	}
 	return r
 }
@@ -204,13 +169,9 @@ func sampledFlow(d *diagnose.Dataflow) *Flow {
 
 // answersOf asks the models what the run should have taken. A question that is too
 // large for their comparison has none.
-func answersOf(d *diagnosis.Diagnosis) []Answer {
-	if d.Question == nil || d.Question.Tasks() > compare.MaxAttributedTasks {
+func answersOf(d *diagnosis.Diagnosis) []results.Answer {
+	if d.Question == nil || len(d.Jobs) == 0 || d.Question.Tasks() > compare.MaxAttributedTasks {
 		return nil
-	}
-	first, last := time.Duration(math.MaxInt64), time.Duration(0)
-	for i := range d.Jobs {
-		first, last = min(first, d.Jobs[i].Submit), max(last, d.Jobs[i].Finish)
 	}
 	submit := time.Duration(math.MaxInt64)
 	for i := range d.Question.Jobs {
@@ -224,40 +185,31 @@ func answersOf(d *diagnosis.Diagnosis) []Answer {
 	if err != nil {
 		return nil
 	}
-	var list []Answer
+	var list []results.Answer
 	for _, m := range append(models, known...) {
 		x, err := predict.AskOne(d.Question, m)
 		if err != nil {
 			x.Err = err
 		}
-		a := Answer{Model: m.Name}
-		if x.Err != nil {
-			a.None = x.Err.Error()
-			list = append(list, a)
-			continue
-		}
 		p := &x.Prediction
-		a.Mean, a.Low, a.High = p.Mean-submit, p.Least, p.Most
-		a.Ratio = a.Mean.Seconds() / (last - first).Seconds()
+		p.Model, p.Mean = m.Name, p.Mean-submit
 		maps := 0 // phases; a model with one has the whole map under its name
 		for _, ph := range p.Phases {
 			if ph.Kind == workload.Map {
 				maps++
 			}
 		}
-		if maps > 1 && len(d.Question.Jobs) == 1 {
-			for _, ph := range p.Phases {
-				a.Phases = append(a.Phases, PhaseTime{Kind: ph.Kind, Phase: ph.Phase, Time: ph.Time})
-			}
+		if maps < 2 || len(d.Question.Jobs) > 1 {
+			p.Phases = nil
 		}
-		list = append(list, a)
+		list = append(list, x)
 	}
 	return list
 }
 
-// offered puts an offer into words.
-func offered(o *model.Offer) Offer {
-	r := Offer{Time: o.Time, Node: o.Node}
+// offered puts an offer into words: its time, node, free slots, the jobs that were
+// asked, and why slots stayed free.
+func offered(o *model.Offer) [5]any {
 	var free, asked, declined []string
 	for kind, n := range o.Free {
 		if n > 0 {
@@ -285,6 +237,5 @@ func offered(o *model.Offer) Offer {
 	if o.Repeats > 0 {
 		declined = append(declined, fmt.Sprintf("%d more offers alike", o.Repeats))
 	}
-	r.Free, r.Asked, r.Declined = strings.Join(free, ", "), strings.Join(asked, "; "), strings.Join(declined, "; ")
-	return r
+	return [5]any{micros(o.Time), o.Node, strings.Join(free, ", "), strings.Join(asked, "; "), strings.Join(declined, "; ")}
 }

@@ -15,14 +15,14 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/study/play"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -31,97 +31,36 @@ import (
 type Page struct {
 	Title      string
 	Difference string // between two runs, a sentence; empty: not two, or no job in common
-	Runs       []Run
+	Runs       []*Run
 	Studies    []Study
 	Engine     *play.Engine // which simulates changes; nil: none
 }
 
-// Run is one run and its diagnosis.
+// Run is one run and its diagnosis. Its attempts are read once, and a page shows the
+// first mostOffers of its offers.
 type Run struct {
-	Name       string
-	Conclusion string // a sentence
-	Findings   []Finding
-	Jobs       []Job
-	Attempts   iter.Seq[*workload.Attempt] // read once; an attempt is used only until the next
-	Devices    []results.Usage             // with the slots of the cluster
-	Offers     []Offer                     // in order of time; a page shows the first mostOffers
-	Unknown    []string                    // facts that the record does not have
-	Sampled    *Flow                       // the dataflow from sampling records; nil: none
-	Answers    []Answer                    // of the models to the question of the run
-	Question   []byte                      // that the page simulates; nil: none
+	*diagnosis.Diagnosis
+	Name    string
+	Verdict string           // a sentence
+	Sampled *Flow            // the dataflow from sampling records; nil: none
+	Answers []results.Answer // of the models to the question of the run
+	Packed  []byte           // the question that the page simulates; nil: none
+	Trials  []Trial          // of the changes of findings; nil: the page has no simulator
 }
 
-// Finding is a cause that was found, and the change that was tested.
-type Finding struct {
-	Job      string   `json:"job"`
-	Rule     string   `json:"rule"`
-	Cause    string   `json:"cause"`
-	Node     string   `json:"node"`
-	Device   string   `json:"device"`
-	Tasks    []string `json:"tasks"`
-	Evidence string   `json:"evidence"`
-	Change   string   `json:"change"`
-	Outcome  string   `json:"outcome"`
-	Note     string   `json:"note"`
-	Gain     float64  `json:"gain"`
-	Low      float64  `json:"low"`
-	High     float64  `json:"high"`
-	Tested   bool     `json:"tested"`
-	Question []byte   `json:"question,omitempty"` // with the change, that the page simulates
-	Try      string   `json:"-"`                  // why it does not, and the command that does
-
-	edit func(model.WhatIf) (model.WhatIf, error)
+// Trial is the question with the change of a finding that the page simulates, or why
+// it does not, and the command that does. A finding without a change has neither.
+type Trial struct {
+	Question []byte
+	Try      string
 }
 
-// Job is one job with its ledger.
-type Job struct {
-	ID             string
-	Submit, Finish time.Duration
-	Ledger         []Step
-	Lines          []Line
-}
-
-// Line is the equation that predicts the time of a phase from a count of an attempt.
-type Line struct {
-	Kind    workload.Kind
-	Phase   workload.Phase
-	Base    time.Duration
-	PerUnit float64 // seconds
-	Work    string  // what is counted; empty: nothing
-	Of      func(*workload.Attempt) int64
-}
-
-// Answer is what a model predicts for the run.
-type Answer struct {
-	Model     string
-	Mean      time.Duration // makespan
-	Low, High time.Duration // of the model's interval; both 0: it has none
-	Ratio     float64       // of the mean to the time of the run
-	None      string        // why there is no answer; empty: there is one
-	Phases    []PhaseTime   // of a task; empty: the model has none, or the run several jobs
-}
-
-// PhaseTime is the time of a phase of a task.
-type PhaseTime struct {
-	Kind  workload.Kind
-	Phase workload.Phase
-	Time  time.Duration
-}
-
-// Step is a part of the time of a job.
-type Step struct {
-	From, To time.Duration
-	Account  string
-	Attempt  string
-	Node     string
-	By       string
-}
-
-// Offer is a heartbeat of a node with a free slot, and what the scheduler did.
-type Offer struct {
-	Time            time.Duration
-	Node, Free      string
-	Asked, Declined string
+// trial returns the trial of a finding.
+func (r *Run) trial(finding int) Trial {
+	if r.Trials == nil {
+		return Trial{}
+	}
+	return r.Trials[finding]
 }
 
 // mostOffers bounds the decisions that a page shows.
@@ -148,7 +87,7 @@ func hash(text string) string {
 // Write writes the page. Characters of a name that would reorder or hide text are escaped.
 func (p *Page) Write(w io.Writer) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
-		"seconds": seconds, "percent": percent, "place": place, "sums": sums, "first": firstFindings, "rest": restFindings, "beyond": beyondFindings, "list": newFindingTable, "total": jobTime, "answered": answered, "silent": silent, "ratio": ratio,
+		"seconds": seconds, "percent": percent, "place": place, "sums": sums, "first": firstFindings, "rest": restFindings, "beyond": beyondFindings, "list": newFindingTable, "total": jobTime, "answered": answered, "silent": silent, "counted": workload.Counted,
 	}).Parse(pageText)
 	if err != nil {
 		return err
@@ -185,22 +124,28 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds())
 
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 
-// ratio writes a ratio as a difference.
-func ratio(x float64) string { return fmt.Sprintf("%+.1f %%", 100*(x-1)) }
+// Against writes the difference of a prediction to the time of the run.
+func (r *Run) Against(mean time.Duration) string {
+	first, last := r.Jobs[0].Submit, time.Duration(0)
+	for i := range r.Jobs {
+		first, last = min(first, r.Jobs[i].Submit), max(last, r.Jobs[i].Finish)
+	}
+	return fmt.Sprintf("%+.1f %%", 100*(mean.Seconds()/(last-first).Seconds()-1))
+}
 
 // answered lists the models that predict the run.
-func answered(list []Answer) []Answer {
-	return slices.DeleteFunc(slices.Clone(list), func(a Answer) bool { return a.None != "" })
+func answered(list []results.Answer) []results.Answer {
+	return slices.DeleteFunc(slices.Clone(list), func(a results.Answer) bool { return a.Err != nil })
 }
 
 // silent lists the models that do not, with their reasons.
-func silent(list []Answer) []Answer {
-	return slices.DeleteFunc(slices.Clone(list), func(a Answer) bool { return a.None == "" })
+func silent(list []results.Answer) []results.Answer {
+	return slices.DeleteFunc(slices.Clone(list), func(a results.Answer) bool { return a.Err == nil })
 }
 
-func place(f Finding) string { return strings.TrimSpace(f.Node + " " + f.Device) }
+func place(f diagnose.Finding) string { return strings.TrimSpace(f.Node + " " + f.Device) }
 
-func jobTime(j Job) time.Duration { return j.Finish - j.Submit }
+func jobTime(j diagnose.JobDiagnosis) time.Duration { return j.Finish - j.Submit }
 
 // A page shows a few findings, and folds more of them.
 const (
@@ -209,42 +154,50 @@ const (
 )
 
 // firstFindings returns the highest findings.
-func firstFindings(list []Finding) []Finding { return list[:min(shownFindings, len(list))] }
+func firstFindings(list []diagnose.Finding) []diagnose.Finding {
+	return list[:min(shownFindings, len(list))]
+}
 
 // restFindings returns those that are folded.
-func restFindings(list []Finding) []Finding {
+func restFindings(list []diagnose.Finding) []diagnose.Finding {
 	return list[min(shownFindings, len(list)):min(shownFindings+foldedFindings, len(list))]
 }
 
 // beyondFindings counts those that the page leaves out.
-func beyondFindings(list []Finding) int { return max(0, len(list)-shownFindings-foldedFindings) }
+func beyondFindings(list []diagnose.Finding) int {
+	return max(0, len(list)-shownFindings-foldedFindings)
+}
 
 // findingTable is a table of findings on a page.
 type findingTable struct {
 	Caption  string
 	Jobs     bool // names them
-	Findings []Finding
+	Findings []diagnose.Finding
 	from     int
+	run      *Run
 }
 
 // Number returns the number of a row among the findings of its run.
 func (t findingTable) Number(row int) int { return t.from + row }
 
-func newFindingTable(r Run, caption string, from int, list []Finding) findingTable {
-	return findingTable{caption, len(r.Jobs) > 1, list, from}
+// Try returns why the page does not simulate the change of a row.
+func (t findingTable) Try(row int) string { return t.run.trial(t.from + row).Try }
+
+func newFindingTable(r *Run, caption string, from int, list []diagnose.Finding) findingTable {
+	return findingTable{caption, len(r.Jobs) > 1, list, from, r}
 }
 
 // accountSum is the time of a job in one account.
 type accountSum struct {
-	Account string
+	Account diagnose.Account
 	Time    time.Duration
 	Share   float64
 }
 
 // sums returns the accounts of a job, the longest first.
-func sums(j Job) []accountSum {
+func sums(j diagnose.JobDiagnosis) []accountSum {
 	var list []accountSum
-	at := map[string]int{}
+	at := map[diagnose.Account]int{}
 	for _, s := range j.Ledger {
 		i, known := at[s.Account]
 		if !known {

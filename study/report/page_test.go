@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -15,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study/diagnosis"
@@ -39,12 +42,17 @@ func page(name func(string) string) *Page { return pageWithSlot(name, 0) }
 
 // pageWithSlot is a page on which the fifth attempt ran in a slot; negative: unknown.
 func pageWithSlot(name func(string) string, slot int) *Page {
-	r := Run{Name: name("run"), Conclusion: "Main cause: " + name("cause")}
-	r.Findings = []Finding{{Rule: "R16", Cause: name("cause"), Node: name("n1"), Evidence: name("evidence"), Change: name("change"), Outcome: "confirmed", Gain: 0.2, Low: 0.1, High: 0.3, Tested: true}}
-	r.Jobs = []Job{{ID: name("j"), Finish: 60 * s, Ledger: []Step{{0, 60 * s, name("account"), name("j") + "/m/0", name("n1"), name("by")}}}}
-	r.Jobs[0].Lines = []Line{{workload.Map, workload.PhaseMap, s, 1e-6, name("records of input"), func(a *workload.Attempt) int64 { return a.InRecords }}}
-	r.Answers = []Answer{
-		{Model: name("aria"), Mean: 50 * s, Low: 40 * s, High: 60 * s, Ratio: 50.0 / 60, Phases: []PhaseTime{{workload.Map, workload.PhaseMap, 2 * s}}}, {Model: name("hp"), None: name("n/a")},
+	r := &Run{Diagnosis: &diagnosis.Diagnosis{Diagnosis: &diagnose.Diagnosis{}}, Name: name("run"), Verdict: "Main cause: " + name("cause")}
+	r.Findings = []diagnose.Finding{{
+		Rule: "R16", Cause: name("cause"), Node: name("n1"), Evidence: name("evidence"),
+		Change: &diagnose.Change{Text: name("change")}, Receipt: diagnose.Receipt{Outcome: diagnose.Outcome(name("confirmed")), Gain: 0.2, Low: 0.1, High: 0.3, Pairs: 5},
+	}}
+	r.Jobs = []diagnose.JobDiagnosis{{ID: name("j"), Finish: 60 * s, Ledger: []diagnose.Step{{To: 60 * s, Attempt: name("j") + "/m/0", Node: name("n1"), By: name("by")}}}}
+	records := diagnose.Work(3)
+	r.Jobs[0].Lines = []diagnose.Line{{Kind: workload.Map, Phase: workload.PhaseMap, Base: s, PerUnit: 1e-6, Work: records}}
+	r.Answers = []results.Answer{
+		{Prediction: model.Prediction{Model: name("aria"), Mean: 50 * s, Least: 40 * s, Most: 60 * s, Phases: []model.PhaseTime{{Kind: workload.Map, Phase: workload.PhaseMap, Time: 2 * s}}}},
+		{Prediction: model.Prediction{Model: name("hp")}, Err: errors.New(name("n/a"))},
 	}
 	r.Sampled = &Flow{[]Vertex{{Name: name("in")}, {Name: name("map"), Busy: 6e6, Idle: 2e6, Runs: 20}}, []Edge{{0, 1, 1 << 30, name("HDFS")}}}
 	var attempts []workload.Attempt
@@ -55,9 +63,9 @@ func pageWithSlot(name func(string) string, slot int) *Page {
 	}
 	attempts[4].Slot = slot
 	r.Attempts = each(attempts)
-	r.Devices = []results.Usage{{Node: name("n1"), Device: name("cpu")}, {Time: s, Node: name("n1"), Device: name("cpu")}}
-	r.Unknown = []string{name("what")}
-	return &Page{Title: name("title"), Runs: []Run{r}}
+	r.Usage = []diagnose.Usage{{Node: name("n1"), Device: name("cpu")}, {Time: s, Node: name("n1"), Device: name("cpu")}}
+	r.Unknown = []diagnose.Unknown{{What: name("what"), Count: 1, Effect: name("effect")}}
+	return &Page{Title: name("title"), Runs: []*Run{r}}
 }
 
 func written(t testing.TB, p *Page) string {
@@ -237,10 +245,10 @@ func TestStudies(t *testing.T) {
 // Two runs are compared in a sentence: jobs that both have, less than 1 % is none.
 func TestDifference(t *testing.T) {
 	run := func(name string, seconds ...int) *Run {
-		r := &Run{Name: name}
+		r := &Run{Diagnosis: &diagnosis.Diagnosis{Diagnosis: &diagnose.Diagnosis{}}, Name: name}
 		for i, s := range seconds {
 			submit := time.Duration(i) * time.Second
-			r.Jobs = append(r.Jobs, Job{ID: string(rune('a' + i)), Submit: submit, Finish: submit + time.Duration(s)*time.Second})
+			r.Jobs = append(r.Jobs, diagnose.JobDiagnosis{ID: string(rune('a' + i)), Submit: submit, Finish: submit + time.Duration(s)*time.Second})
 		}
 		return r
 	}

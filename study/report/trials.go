@@ -5,7 +5,6 @@ import (
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/study/play/live"
 )
 
@@ -18,8 +17,8 @@ const (
 
 // offerTrials gives the run and each change the questions that the page simulates. A
 // change that it cannot simulate gets the command that tests it.
-func (r *Run) offerTrials(d *diagnosis.Diagnosis, command string) {
-	q := d.Question
+func (r *Run) offerTrials(command string) {
+	q := r.Question
 	if q == nil {
 		return
 	}
@@ -31,17 +30,18 @@ func (r *Run) offerTrials(d *diagnosis.Diagnosis, command string) {
 	if tasks > mostTried {
 		err = fmt.Errorf("the run is too large for a page")
 	} else {
-		r.Question, err = live.Pack(*q)
+		r.Packed, err = live.Pack(*q)
 	}
-	size := len(r.Question)
+	r.Trials = make([]Trial, len(r.Findings))
+	size := len(r.Packed)
 	for i := range r.Findings {
-		f := &r.Findings[i]
-		if f.edit == nil {
+		change, own := r.Findings[i].Change, &r.Trials[i]
+		if change == nil {
 			continue
 		}
-		changed, failed := f.edit(*q)
+		changed, failed := change.Edit(*q)
 		if failed != nil {
-			f.Try = failed.Error()
+			own.Try = failed.Error()
 			continue
 		}
 		var packed []byte
@@ -52,9 +52,9 @@ func (r *Run) offerTrials(d *diagnosis.Diagnosis, command string) {
 			failed = fmt.Errorf("the page is full")
 		}
 		if failed != nil {
-			f.Try = fmt.Sprintf("%v: %s", failed, command)
+			own.Try = fmt.Sprintf("%v: %s", failed, command)
 			continue
 		}
-		f.Question = packed
+		own.Question = packed
 	}
 }
