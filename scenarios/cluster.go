@@ -252,7 +252,11 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 	alike.FailAfter = t.duration("fail_after", 0)
 	if t.yarn != nil {
 		t.noSlots(t.table)
-		alike.Resource = t.readResource(t.table, t.resourceOf(conf))
+		var used model.Resource
+		if own {
+			used = t.heldOnMachine(l.whole)
+		}
+		alike.Resource = t.readResource(t.table, t.resourceOf(conf, l.common(), used))
 	} else {
 		alike.MapSlots = slots("map_slots", "mapred.tasktracker.map.tasks.maximum", workload.Map)
 		alike.ReduceSlots = slots("reduce_slots", "mapred.tasktracker.reduce.tasks.maximum", workload.Reduce)
@@ -530,18 +534,47 @@ func (t clusterTable) readResource(in *table, usual model.Resource) model.Resour
 	return r
 }
 
-// resourceOf returns the memory and virtual cores that the configuration gives a node.
-func (t clusterTable) resourceOf(conf workload.Conf) model.Resource {
-	whole := func(key, property string) int64 {
+// resourceOf returns the memory and virtual cores that the configuration gives a node: at
+// least what the containers of a record used of a machine, unless it is the user's own.
+// A job's recorded configuration has the properties of the machine that submitted it.
+func (t clusterTable) resourceOf(conf, recorded workload.Conf, used model.Resource) model.Resource {
+	whole := func(key, property string, used int64) int64 {
 		n, err := conf.Whole(property)
-		if _, told := conf.Lookup(property); (err != nil || !told) && !t.has(key) && !t.eachGroup(key) {
+		value, told := conf.Lookup(property)
+		if of, _ := recorded.Lookup(property); told && value != of || t.has(key) || t.eachGroup(key) {
+			return int64(n)
+		}
+		if used = min(used, mostContainer); used > int64(n) {
+			t.assume("%s = %d (containers of tasks at once on a machine of the trace)", join(t.path, key), used)
+			return used
+		}
+		if err != nil || !told {
 			t.assume("%s = %d (default of %s)", join(t.path, key), n, property)
 		}
 		return int64(n)
 	}
 	return model.Resource{
-		MemoryMiB: whole("memory", "yarn.nodemanager.resource.memory-mb"),
-		VCores:    whole("vcores", "yarn.nodemanager.resource.cpu-vcores"),
+		MemoryMiB: whole("memory", "yarn.nodemanager.resource.memory-mb", used.MemoryMiB),
+		VCores:    whole("vcores", "yarn.nodemanager.resource.cpu-vcores", used.VCores),
+	}
+}
+
+// heldOnMachine returns the most that containers of maps and reduces held at once on a
+// machine of a record, if the ResourceManager gave them what their jobs ask for.
+func (t clusterTable) heldOnMachine(h *workload.History) model.Resource {
+	held := func(of func(model.Resource) int64, unit string) int64 {
+		return h.MostHeld(func(j *workload.HistoryJob, task *workload.HistoryTask) int64 {
+			size, err := t.yarn.TaskSize(j.Conf, task.Kind)
+			step, wrong := j.Conf.Whole("yarn.scheduler.minimum-allocation-" + unit)
+			if err != nil || wrong != nil || step < 1 || step > mostContainer || of(size) > mostContainer || task.Kind > workload.Reduce {
+				return 0
+			}
+			return (of(size) + int64(step) - 1) / int64(step) * int64(step)
+		})
+	}
+	return model.Resource{
+		MemoryMiB: held(func(r model.Resource) int64 { return r.MemoryMiB }, "mb"),
+		VCores:    held(func(r model.Resource) int64 { return r.VCores }, "vcores"),
 	}
 }
 

@@ -255,3 +255,24 @@ func TestYARNReleaseIsRead(t *testing.T) {
 		}
 	}
 }
+
+// A machine of a record had the memory and cores of all containers that it ran at once,
+// unless the user states others.
+func TestYARNNodesOfRecord(t *testing.T) {
+	for _, c := range []struct {
+		maps, memory, vcores int64
+		stated               string
+	}{{4, 8192, 8, ""}, {12, 12288, 12, ""}, {12, 10240, 12, "[conf]\n\"yarn.nodemanager.resource.memory-mb\" = 10240\n"}} {
+		record := "job,task,kind,attempt,state,node,start_ms,finish_ms\n"
+		for i := range c.maps {
+			record += fmt.Sprintf("j,%d,map,0,SUCCEEDED,one,1000,20000\n", i)
+		}
+		s, told := scenarioOnYARN(t, "[cluster]\nhadoop = \"3.3.6\"\n"+c.stated+"[workload]\ntrace = \"record.csv\"\n", map[string]string{"record.csv": record})
+		if s == nil {
+			t.Fatal(told)
+		}
+		if got, want := s.Runs[0].Question.Cluster.Nodes[0].Resource, (model.Resource{MemoryMiB: c.memory, VCores: c.vcores}); got != want {
+			t.Errorf("%d maps at once, %q: a node has %v: want %v", c.maps, c.stated, got, want)
+		}
+	}
+}

@@ -23,16 +23,29 @@ func (h *History) MostOnMachine(kinds ...Kind) int {
 // mostAtOnce returns the largest number of concurrent attempts on one machine, at
 // least 1, of the tasks that count.
 func (h *History) mostAtOnce(counts func(*HistoryTask) bool) int {
-	byNode := map[string][]timed{}
-	for task, a := range h.Each() {
-		if counts(task) && a.Node != "" && Known(a.Start) && Known(a.Finish) {
-			byNode[a.Node] = append(byNode[a.Node], timed{start: a.Start, finish: a.Finish})
+	return int(max(1, h.MostHeld(func(_ *HistoryJob, t *HistoryTask) int64 {
+		if counts(t) {
+			return 1
+		}
+		return 0
+	})))
+}
+
+// MostHeld returns the most of a resource that concurrent attempts held on one machine of
+// the topology, if each attempt of a task holds so much of it.
+func (h *History) MostHeld(held func(*HistoryJob, *HistoryTask) int64) int64 {
+	byNode := map[string][]change{}
+	for i := range h.Jobs {
+		for t, a := range h.Jobs[i].Each() {
+			if n := held(&h.Jobs[i], t); n > 0 && a.Node != "" && Known(a.Start) && Known(a.Finish) && a.Start < a.Finish {
+				byNode[a.Node] = append(byNode[a.Node], change{a.Start, n}, change{a.Finish, -n})
+			}
 		}
 	}
-	most := 1
+	most := int64(0)
 	for _, rack := range h.Topology.Racks {
 		for _, host := range rack.Hosts {
-			most = max(most, peak(byNode[host]))
+			most = max(most, highest(byNode[host]))
 		}
 	}
 	return most
@@ -53,18 +66,25 @@ func peak(run []timed) int {
 // that only touch do not overlap. A span that ends before it starts does not
 // count.
 func MostAtOnce(spans iter.Seq2[time.Duration, time.Duration]) int {
-	type change struct {
-		at time.Duration
-		by int
-	}
 	var changes []change
 	for start, finish := range spans {
 		if start < finish {
 			changes = append(changes, change{start, 1}, change{finish, -1})
 		}
 	}
+	return int(highest(changes))
+}
+
+// change is by how much something that is held grows at a time.
+type change struct {
+	at time.Duration
+	by int64
+}
+
+// highest returns the most that is held at a time. What ends then is not held any more.
+func highest(changes []change) int64 {
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
-	most, now := 0, 0
+	most, now := int64(0), int64(0)
 	for _, c := range changes {
 		now += c.by
 		most = max(most, now)
