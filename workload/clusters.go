@@ -93,7 +93,8 @@ func (h *History) fromFirst() {
 		return
 	}
 	for i := range h.Jobs {
-		h.Jobs[i] = h.Jobs[i].moved(-first)
+		h.Jobs[i] = h.Jobs[i].renamed(h.Jobs[i].ID)
+		h.Jobs[i].Shift(-first)
 	}
 	if h.Epoch != Unknown {
 		h.Epoch += first.Milliseconds()

@@ -9,59 +9,69 @@ import (
 	"time"
 )
 
-// arrivalOf is a job that can be shaped: from a history (HistoryJob) or a trace
-// of volumes (SwimJob). Shaping returns changed copies and leaves its input
-// unchanged.
-type arrivalOf[T any] interface {
-	*T
-	arrival() time.Duration
-	moved(by time.Duration) T
-	renamed(id string) T
-	scaled(bytes float64) T
-	name() string
+// arrival is one submission of a job of the trace that is shaped: of a history
+// (HistoryJob) or of volumes (SwimJob).
+type arrival struct {
+	job  int           // its number in the trace
+	copy int           // 0: the job itself
+	at   time.Duration // of the submission
+	gap  time.Duration // since the submission before, Unknown: as the trace says
 }
 
-func (j *SwimJob) arrival() time.Duration    { return j.Submit }
-func (j *HistoryJob) arrival() time.Duration { return j.Earliest() }
+// name returns the name of the job or of its copy.
+func (a *arrival) name(id string) string {
+	if a.copy == 0 {
+		return id
+	}
+	return fmt.Sprintf("%s-%d", id, a.copy+1)
+}
 
-func (j *SwimJob) name() string    { return j.ID }
-func (j *HistoryJob) name() string { return j.ID }
-
-func (j *SwimJob) moved(by time.Duration) SwimJob {
+// arriving returns a copy of the job as submitted, its volumes by a factor.
+func (j *SwimJob) arriving(a *arrival, bytes float64) SwimJob {
 	m := *j
-	m.Submit += by
-	return m
-}
-
-func (j *HistoryJob) moved(by time.Duration) HistoryJob {
-	m := j.cloned()
-	m.Shift(by)
-	return m
-}
-
-// cloned copies the job with its tasks and attempts.
-func (j *HistoryJob) cloned() HistoryJob {
-	m := *j
-	m.Tasks = slices.Clone(j.Tasks)
-	for i := range m.Tasks {
-		m.Tasks[i].Attempts = slices.Clone(m.Tasks[i].Attempts)
+	m.ID, m.Submit = a.name(j.ID), a.at
+	if Known(a.gap) {
+		m.Gap = a.gap
+	}
+	if bytes != 1 {
+		m.InputBytes, m.ShuffleBytes, m.OutputBytes = scale(m.InputBytes, bytes), scale(m.ShuffleBytes, bytes), scale(m.OutputBytes, bytes)
 	}
 	return m
 }
 
-func (j *SwimJob) renamed(id string) SwimJob {
-	m := *j
-	m.ID = id
+func (j *HistoryJob) arriving(a *arrival, bytes float64) HistoryJob {
+	by := a.at - j.Earliest()
+	if a.copy == 0 && by == 0 && bytes == 1 {
+		return *j
+	}
+	m := j.renamed(a.name(j.ID))
+	if m.Shift(by); bytes == 1 {
+		return m
+	}
+	for i := range m.Tasks {
+		m.Tasks[i].Split.Bytes = scale(m.Tasks[i].Split.Bytes, bytes)
+	}
+	for _, a := range m.Each() {
+		all := TaskCounters{a.Counters, a.More}
+		all.scale(bytes)
+		a.Counters, a.More = all.Counters, all.More
+	}
+	m.Totals.Map.scale(bytes)
+	m.Totals.Reduce.scale(bytes)
+	m.Totals.All.scale(bytes)
 	return m
 }
 
+// renamed copies the job with its tasks and attempts.
 func (j *HistoryJob) renamed(id string) HistoryJob {
-	m := j.cloned()
+	m := *j
 	m.ID = id
+	m.Tasks = slices.Clone(j.Tasks)
 	for i := range m.Tasks {
-		for k := range m.Tasks[i].Attempts {
-			m.Tasks[i].Attempts[k].Job = id
-		}
+		m.Tasks[i].Attempts = slices.Clone(m.Tasks[i].Attempts)
+	}
+	for _, a := range m.Each() {
+		a.Job = id
 	}
 	return m
 }
@@ -74,30 +84,6 @@ func scale(v int64, by float64) int64 {
 		return int64(f)
 	}
 	return math.MaxInt64
-}
-
-func (j *SwimJob) scaled(by float64) SwimJob {
-	m := *j
-	m.InputBytes, m.ShuffleBytes, m.OutputBytes = scale(m.InputBytes, by), scale(m.ShuffleBytes, by), scale(m.OutputBytes, by)
-	return m
-}
-
-func (j *HistoryJob) scaled(by float64) HistoryJob {
-	m := j.cloned()
-	for i := range m.Tasks {
-		t := &m.Tasks[i]
-		t.Split.Bytes = scale(t.Split.Bytes, by)
-		for k := range t.Attempts {
-			a := &t.Attempts[k]
-			all := TaskCounters{a.Counters, a.More}
-			all.scale(by)
-			a.Counters, a.More = all.Counters, all.More
-		}
-	}
-	m.Totals.Map.scale(by)
-	m.Totals.Reduce.scale(by)
-	m.Totals.All.scale(by)
-	return m
 }
 
 // scale multiplies the values that grow with the data: bytes and records, so
@@ -113,59 +99,29 @@ func (c *TaskCounters) scale(by float64) {
 	}
 }
 
-// each applies f to every job.
-func each[T any](jobs []T, f func(i int, j *T) T) []T {
-	out := make([]T, len(jobs))
-	for i := range jobs {
-		out[i] = f(i, &jobs[i])
-	}
-	return out
-}
-
-// byArrival orders jobs by submission, keeps the order of equal ones, and sets
-// the gaps of traces that have them.
-func byArrival[T any, P arrivalOf[T]](jobs []T) []T {
-	slices.SortStableFunc(jobs, func(a, b T) int { return cmp.Compare(P(&a).arrival(), P(&b).arrival()) })
+// byArrival orders submissions, keeps the order of equal ones, and sets the gaps.
+func byArrival(jobs []arrival) []arrival {
+	slices.SortStableFunc(jobs, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
 	last := time.Duration(0)
 	for i := range jobs {
-		if s, ok := any(&jobs[i]).(*SwimJob); ok {
-			s.Gap, last = s.Submit-last, s.Submit
-		}
+		jobs[i].gap, last = jobs[i].at-last, jobs[i].at
 	}
 	return jobs
 }
 
-// scaleBytes multiplies all volumes by a factor; the numbers of tasks stay.
-func scaleBytes[T any, P arrivalOf[T]](jobs []T, factor float64) []T {
-	return each(jobs, func(_ int, j *T) T { return P(j).scaled(factor) })
-}
-
-// scaleTime multiplies the gaps between submissions by a factor; the durations
-// of jobs stay.
-func scaleTime[T any, P arrivalOf[T]](jobs []T, factor float64) []T {
-	return byArrival[T, P](each(jobs, func(_ int, j *T) T {
-		at := P(j).arrival()
-		return P(j).moved(Seconds(at.Seconds()*factor) - at)
-	}))
-}
-
-// window keeps the jobs submitted in [from, to) and measures time from its
-// beginning.
-func window[T any, P arrivalOf[T]](jobs []T, from, to time.Duration) []T {
-	var kept []T
+// shift measures time from an instant.
+func shift(jobs []arrival, from time.Duration) []arrival {
 	for i := range jobs {
-		if at := P(&jobs[i]).arrival(); at >= from && at < to {
-			kept = append(kept, P(&jobs[i]).moved(-from))
-		}
+		jobs[i].at -= from
 	}
-	return byArrival[T, P](kept)
+	return jobs
 }
 
 // byNumber keeps the jobs from the first to the last number, counted from 1 in
 // order of submission, and measures time from the first one. A last of 0 means
 // no upper bound.
-func byNumber[T any, P arrivalOf[T]](jobs []T, first, last int) []T {
-	jobs = byArrival[T, P](slices.Clone(jobs))
+func byNumber(jobs []arrival, first, last int) []arrival {
+	jobs = byArrival(jobs)
 	if last == 0 || last > len(jobs) {
 		last = len(jobs)
 	}
@@ -173,18 +129,17 @@ func byNumber[T any, P arrivalOf[T]](jobs []T, first, last int) []T {
 		return nil
 	}
 	jobs = jobs[first-1 : last]
-	start := P(&jobs[0]).arrival()
-	return each(jobs, func(_ int, j *T) T { return P(j).moved(-start) })
+	return shift(jobs, jobs[0].at)
 }
 
 // scaleJobs changes the number of jobs by a factor. Below one each job is kept
 // with that probability. Above one a job occurs that many times, the fraction
 // at random. Its copies are submitted at random times before the next job of
 // the trace.
-func scaleJobs[T any, P arrivalOf[T]](jobs []T, factor float64, seed Seed) []T {
+func scaleJobs(jobs []arrival, factor float64, seed Seed) []arrival {
 	seed = seed.Named("scale jobs")
-	var out []T
-	for i := range jobs {
+	var out []arrival
+	for i, j := range jobs {
 		g := seed.Stream(i, 0).Generator()
 		r := rand.New(&g)
 		copies := int(factor)
@@ -193,53 +148,50 @@ func scaleJobs[T any, P arrivalOf[T]](jobs []T, factor float64, seed Seed) []T {
 		}
 		gap := time.Duration(0)
 		if i+1 < len(jobs) {
-			gap = max(0, P(&jobs[i+1]).arrival()-P(&jobs[i]).arrival())
+			gap = max(0, jobs[i+1].at-j.at)
 		}
 		for n := range copies {
-			j := jobs[i]
-			if n > 0 {
-				j = P(&j).renamed(fmt.Sprintf("%s-%d", P(&j).name(), n+1))
-				j = P(&j).moved(time.Duration(r.Float64() * float64(gap)))
+			c := j
+			if c.copy = n; n > 0 {
+				c.at += time.Duration(r.Float64() * float64(gap))
 			}
-			out = append(out, j)
+			out = append(out, c)
 		}
 	}
-	return byArrival[T, P](out)
+	return byArrival(out)
 }
 
 // fold makes a short trace from a long one, as Rumen's Folder does. It shortens
 // each cycle of the trace (a day, say) to the given length and overlays the
 // cycles. It keeps each job with the same probability, chosen so that the density
 // of jobs is that of the original multiplied by the concentration.
-func fold[T any, P arrivalOf[T]](jobs []T, cycle, length time.Duration, concentration float64, seed Seed) ([]T, error) {
+func fold(jobs []arrival, f *Folding, seed Seed) ([]arrival, error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}
 	span := time.Duration(0)
 	for i := range jobs {
-		span = max(span, P(&jobs[i]).arrival())
+		span = max(span, jobs[i].at)
 	}
-	if cycle <= 0 || length <= 0 || concentration <= 0 {
-		return nil, fmt.Errorf("fold: cycle %v, length %v, concentration %g: want them above zero", cycle, length, concentration)
+	if f.Cycle <= 0 || f.Length <= 0 || f.Concentration <= 0 {
+		return nil, fmt.Errorf("fold: cycle %v, length %v, concentration %g: want them above zero", f.Cycle, f.Length, f.Concentration)
 	}
 	// Cycles are whole: the last one counts in full, because its end is not
 	// recorded.
-	cycles := math.Ceil(float64(span+1) / float64(cycle))
-	keep := concentration * length.Seconds() / (cycles * cycle.Seconds())
+	cycles := math.Ceil(float64(span+1) / float64(f.Cycle))
+	keep := f.Concentration * f.Length.Seconds() / (cycles * f.Cycle.Seconds())
 	if keep > 1 {
-		return nil, fmt.Errorf("fold: %v at %g times the density needs %.2f times as many jobs as the trace has", length, concentration, keep)
+		return nil, fmt.Errorf("fold: %v at %g times the density needs %.2f times as many jobs as the trace has", f.Length, f.Concentration, keep)
 	}
 	seed = seed.Named("fold")
-	var out []T
-	for i := range jobs {
-		if seed.Stream(i, 0).Uniform() >= keep {
-			continue
+	var out []arrival
+	for i, j := range jobs {
+		if seed.Stream(i, 0).Uniform() < keep {
+			j.at = Seconds((j.at % f.Cycle).Seconds() / f.Cycle.Seconds() * f.Length.Seconds())
+			out = append(out, j)
 		}
-		at := P(&jobs[i]).arrival()
-		to := Seconds((at % cycle).Seconds() / cycle.Seconds() * length.Seconds())
-		out = append(out, P(&jobs[i]).moved(to-at))
 	}
-	return byArrival[T, P](out), nil
+	return byArrival(out), nil
 }
 
 // Shaping lists the changes to a trace before it is used, in this order. The
@@ -264,48 +216,60 @@ type Folding struct {
 // maxJobs guards the memory against a mistyped factor.
 const maxJobs = 10_000_000
 
-// shape returns the jobs after all changes.
-func shape[T any, P arrivalOf[T]](jobs []T, s *Shaping) ([]T, error) {
-	if len(jobs) == 0 {
-		return jobs, nil
-	}
+// arrivals returns the submissions after all changes.
+func (s *Shaping) arrivals(jobs []arrival) ([]arrival, error) {
 	if s.From > 0 || s.To > 0 {
-		to := s.To
-		if to == 0 {
-			to = math.MaxInt64
-		}
-		jobs = window[T, P](jobs, s.From, to)
+		jobs = slices.DeleteFunc(jobs, func(j arrival) bool { return j.at < s.From || s.To > 0 && j.at >= s.To })
+		jobs = byArrival(shift(jobs, s.From))
 	}
 	if s.First > 0 || s.Last > 0 || s.Jobs > 0 {
 		last := s.Last
 		if n := max(1, s.First) - 1 + s.Jobs; s.Jobs > 0 && (last == 0 || n < last) {
 			last = n
 		}
-		jobs = byNumber[T, P](jobs, max(1, s.First), last)
+		jobs = byNumber(jobs, max(1, s.First), last)
 	}
 	if n := float64(len(jobs)) * s.ScaleJobs; n > maxJobs {
 		return nil, fmt.Errorf("scale_jobs: %g jobs: want at most %d", n, maxJobs)
 	}
 	if s.ScaleJobs != 1 {
-		jobs = scaleJobs[T, P](jobs, s.ScaleJobs, s.Seed)
+		jobs = scaleJobs(jobs, s.ScaleJobs, s.Seed)
 	}
+	// The gaps between submissions grow, the durations of jobs stay.
 	if s.ScaleTime != 1 {
-		jobs = scaleTime[T, P](jobs, s.ScaleTime)
-	}
-	if s.ScaleBytes != 1 {
-		jobs = scaleBytes[T, P](jobs, s.ScaleBytes)
+		for i := range jobs {
+			jobs[i].at = Seconds(jobs[i].at.Seconds() * s.ScaleTime)
+		}
+		jobs = byArrival(jobs)
 	}
 	if s.Fold != nil {
-		return fold[T, P](jobs, s.Fold.Cycle, s.Fold.Length, s.Fold.Concentration, s.Seed)
+		return fold(jobs, s.Fold, s.Seed)
 	}
 	return jobs, nil
 }
 
-// Shape returns a changed copy of a history. Its machines stay the same.
+// shape returns copies of the jobs as they arrive after all changes.
+func shape[T any](jobs []T, s *Shaping, at func(*T) time.Duration, arriving func(*T, *arrival, float64) T) ([]T, error) {
+	if len(jobs) == 0 {
+		return jobs, nil
+	}
+	all := make([]arrival, len(jobs))
+	for i := range jobs {
+		all[i] = arrival{job: i, at: at(&jobs[i]), gap: UnknownTime}
+	}
+	all, err := s.arrivals(all)
+	out := make([]T, len(all))
+	for i := range all {
+		out[i] = arriving(&jobs[all[i].job], &all[i], s.ScaleBytes)
+	}
+	return out, err
+}
+
+// Shape changes the jobs of a history. Its machines stay the same.
 func (h *History) Shape(s *Shaping) error {
 	var err error
-	if h.Jobs, err = shape(h.Jobs, s); err == nil {
-		h.Swim, err = shape(h.Swim, s)
+	if h.Jobs, err = shape(h.Jobs, s, (*HistoryJob).Earliest, (*HistoryJob).arriving); err == nil {
+		h.Swim, err = shape(h.Swim, s, func(j *SwimJob) time.Duration { return j.Submit }, (*SwimJob).arriving)
 	}
 	return err
 }
