@@ -231,9 +231,9 @@ func (d *Dataflow) gap() (g gap, after, before string, err error) {
 		return g, "", "", errors.New("no two task pools")
 	}
 	first, second := d.spec.pools[0], d.spec.pools[1]
-	ends := func(phases ...[]threadPool) (list []float64) {
+	ends := func(phases ...[]string) (list []float64) {
 		for _, s := range d.Stages {
-			if slices.ContainsFunc(slices.Concat(phases...), func(t threadPool) bool { return slices.Contains(t.vertices, s.Vertex) }) {
+			if slices.Contains(slices.Concat(phases...), s.Vertex) {
 				list = append(list, s.End)
 			}
 		}

@@ -58,7 +58,7 @@ func TestPrintedSpecification(t *testing.T) {
 		t.Fatal(err)
 	}
 	pools := s.pools
-	if len(pools) != 2 || pools[0].tasks != (cardinality{1, 0}) || len(pools[1].phases) != 2 || pools[1].phases[0][0].group != 2 || len(s.vertices[1].locations) != 2 || s.edges[1] != (edge{"e1", "map", "merge", "local disk", "unconstrained"}) {
+	if len(pools) != 2 || pools[0].name != "1" || pools[1].name != "Reduce" || len(pools[1].phases) != 2 || len(s.vertices[1].locations) != 2 || s.edges[1] != (edge{"e1", "map", "merge", "local disk"}) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -71,20 +71,15 @@ func TestSpecificationErrors(t *testing.T) {
 		{"{ map }", "{ sift }", `spec:27: got`},
 		{"{ sort, reduce }", "{ sort }", "vertex reduce: got 0 thread pools: want 1"},
 		{"{ sort, reduce }", "{ sort, reduce, sift }", `unknown vertex "sift"`},
-		{"{ merge }", "{ merge, map }", "got a thread group with 2 vertices"},
 		{"e0: in -> map", "e0: in -> mop", `edge e0: got unknown end "mop"`},
 		{"e0: in -> map", "e0: in", `spec:16: e0: got "in": want FROM -> TO`},
 		{"  e0: HDFS, unconstrained\n", "", "edge e0: not in Edge Mapping"},
-		{"e0: HDFS, unconstrained", "e0: HDFS, near", `spec:42: e0: got "HDFS, near": want TYPE, ENDPOINT`},
 		{"e0: HDFS, unconstrained", "e9: HDFS, unconstrained", `got unknown edge "e9"`},
 		{"Input {", "Inputs {", `spec:1: got "Inputs {": want a section`},
 		{"map: MapTask.run", "map: a#", `spec:8: map: got location "a#"`},
 		{"  map: MapTask.run", "  map MapTask.run", "want ID: VALUE"},
 		{"  spill: SpillThread.run\n", "  map: SpillThread.run\n", "got map twice"},
-		{"(1~*)", "(0)", `got cardinality "0": want N, 1~N or 1~*`},
-		{"(1, 20)", "(1, 0)", `got group size "0"`},
-		{"(1, 20)", "(1)", "want Thread Group Pool (CARDINALITY, SIZE)"},
-		{"    Phase {\n", "    Phases {\n", `want Phase {`},
+		{"    Phase {\n", "    Stage {\n", `got "Stage" in Task Pool Map (1~*): want`},
 		{"  e6: HDFS, unconstrained\n}", "  e6: HDFS, unconstrained", "got the end of the file: want }"},
 	} {
 		text := strings.Replace(whole, c.old, c.new, 1)
