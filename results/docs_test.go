@@ -32,7 +32,7 @@ func TestDocumentedColumns(t *testing.T) {
 	for heading, want := range map[string][]string{
 		AttemptsName:           slices.Concat(attemptColumns, counterColumns),
 		JobsName:               slices.Concat(jobColumns, deadlineColumns, chainColumns),
-		ResourcesName:          ResourceColumns,
+		ResourcesName:          resourceColumns,
 		ContainersName:         containerColumns,
 		applicationsName:       applicationColumns,
 		queuesName:             queueColumns,

@@ -175,12 +175,7 @@ func (t *tableReader) offer(o *model.Offer) {
 	}
 	f := &a.Figures
 	f.Pool, f.Running, f.Demand, f.MinShare = t.text(), int(t.number()), int(t.number()), int(t.number())
-	if cell := t.cell(); len(cell) > 0 {
-		var err error
-		if f.Share, err = strconv.ParseFloat(string(cell), 64); err != nil {
-			t.wrong("a number")
-		}
-	}
+	f.Share = t.figure()
 	f.Deficit, f.Waited, f.Delay = t.time(), t.time(), t.time()
 	f.Skipped, f.Limit = int(t.number()), int(t.number())
 	o.Asked = append(o.Asked, a)

@@ -153,6 +153,19 @@ func (t *tableReader) count() int64 {
 	return n
 }
 
+// figure reads a number from 0. One of 0 may be left out.
+func (t *tableReader) figure() float64 {
+	cell := t.cell()
+	if len(cell) == 0 {
+		return 0
+	}
+	x, err := strconv.ParseFloat(string(cell), 64)
+	if err != nil || !(x >= 0) {
+		t.wrong("a number from 0")
+	}
+	return x
+}
+
 func (t *tableReader) time() time.Duration { return time.Duration(t.number()) }
 
 // named reads the name of one of the values below a limit.

@@ -73,8 +73,8 @@ func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 	return out.Error()
 }
 
-// ResourceColumns names the columns of resources.csv, in order.
-var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "read_bytes", "write_bytes", "queue", "in_service", "rate", "foreign"}
+// resourceColumns names the columns of resources.csv, in order.
+var resourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "read_bytes", "write_bytes", "queue", "in_service", "rate", "foreign"}
 
 // allNodes stands for the whole cluster in the node column of resources.csv.
 const allNodes = "*"
@@ -91,7 +91,7 @@ type Usage struct {
 // writeResources writes resources.csv.
 func writeResources(w io.Writer, rows iter.Seq[Usage]) error {
 	out := csv.NewWriter(w)
-	out.Write(ResourceColumns)
+	out.Write(resourceColumns)
 	for u := range rows {
 		out.Write([]string{
 			ns(u.Time), text.Escape(u.Node), text.Escape(u.Device), text.Share(u.Busy).String(),
@@ -128,4 +128,20 @@ func (s *Stats) SlotUsage() iter.Seq[Usage] {
 			}
 		}
 	}
+}
+
+// ReadResources reads resources.csv; file is its name in errors. A row is valid only
+// during the call.
+func ReadResources(r io.Reader, file string, each func(*Usage)) error {
+	t := readTable(r, file, resourceColumns)
+	for t.row() {
+		u := Usage{Time: time.Duration(t.count()), Node: t.text(), Device: t.text()}
+		u.Busy, u.Bytes, u.ReadBytes, u.WriteBytes = t.figure(), t.count(), t.count(), t.count()
+		u.Queue, u.InService, u.Rate, u.Foreign = t.figure(), t.figure(), t.figure(), t.figure()
+		if t.err != nil {
+			break
+		}
+		each(&u)
+	}
+	return t.err
 }

@@ -7,10 +7,8 @@ package diagnosis
 
 import (
 	"bufio"
-	"cmp"
 	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +17,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -523,6 +520,19 @@ func (d *Diagnosis) spans(name string) iter.Seq[*model.Span] {
 	}
 }
 
+// readResources reads resources.csv.
+func readResources(name string) (rows []diagnose.Usage, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	err = results.ReadResources(f, name, func(u *results.Usage) {
+		rows = append(rows, diagnose.Usage{Time: u.Time, Node: u.Node, Device: u.Device, Busy: u.Busy, Bytes: u.Bytes, InService: u.InService, Rate: u.Rate, ForeignBusy: u.Foreign})
+	})
+	return rows, err
+}
+
 // readOffers reads offers.csv.
 func readOffers(name string) ([]model.Offer, error) {
 	f, err := os.Open(name)
@@ -531,7 +541,7 @@ func readOffers(name string) ([]model.Offer, error) {
 	}
 	defer f.Close()
 	var offers simulated.Offers
-	err = results.ReadOffers(bufio.NewReaderSize(f, 1<<18), name, offers.Offer)
+	err = results.ReadOffers(f, name, offers.Offer)
 	return offers, err
 }
 
@@ -562,70 +572,4 @@ func (k *Options) question(recorded map[string]time.Duration, done *Diagnosis) (
 	done.inputs = append(done.inputs, sums...)
 	done.Warnings = append(done.Warnings, s.Scenario.Warnings...)
 	return run, err
-}
-
-// readResources reads resources.csv.
-func readResources(name string) ([]diagnose.Usage, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	in := csv.NewReader(bufio.NewReaderSize(f, 1<<18))
-	in.ReuseRecord = true
-	header, err := in.Read()
-	if err != nil || !slices.Equal(header, results.ResourceColumns) {
-		return nil, fmt.Errorf("%s:1: got columns %s: want %s; this is the result of another version of slotwave: run the scenario again",
-			name, text.Escape(strings.Join(header, ",")), strings.Join(results.ResourceColumns, ","))
-	}
-	var rows []diagnose.Usage
-	names := map[string]string{}
-	for line := 2; ; line++ {
-		cells, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		u, err := readUsage(cells)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: got %q: want a time, node, device, and eight numbers from 0", name, line, cells)
-		}
-		for _, cell := range cells[1:3] {
-			if names[cell] == "" {
-				names[strings.Clone(cell)] = strings.Clone(cell)
-			}
-		}
-		u.Node, u.Device = names[cells[1]], names[cells[2]]
-		rows = append(rows, u)
-	}
-}
-
-var errNegative = errors.New("less than 0")
-
-// readUsage reads the numbers of a row.
-func readUsage(cells []string) (u diagnose.Usage, err error) {
-	at, err1 := strconv.ParseInt(cells[0], 10, 64)
-	bytes, err2 := strconv.ParseInt(cells[4], 10, 64)
-	err = errors.Join(err1, err2)
-	if at < 0 || bytes < 0 {
-		err = errNegative
-	}
-	for _, cell := range cells[5:7] {
-		if n, err3 := strconv.ParseInt(cell, 10, 64); err3 != nil || n < 0 {
-			err = cmp.Or(err3, errNegative)
-		}
-	}
-	var v [5]float64
-	for i, column := range []int{3, 7, 8, 9, 10} {
-		x, err3 := strconv.ParseFloat(cells[column], 64)
-		if err3 != nil || !(x >= 0) {
-			err = cmp.Or(err3, errNegative)
-		}
-		v[i] = x
-	}
-	return diagnose.Usage{
-		Time: time.Duration(at), Busy: v[0], Bytes: bytes, InService: v[2], Rate: v[3], ForeignBusy: v[4],
-	}, err
 }
