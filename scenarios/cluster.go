@@ -254,7 +254,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		t.noSlots(t.table)
 		var used model.Resource
 		if own {
-			used = t.heldOnMachine(l.whole)
+			used = heldOnMachine(l.whole, t.yarn)
 		}
 		alike.Resource = t.readResource(t.table, t.resourceOf(conf, l.common(), used))
 	} else {
@@ -561,10 +561,10 @@ func (t clusterTable) resourceOf(conf, recorded workload.Conf, used model.Resour
 
 // heldOnMachine returns the most that containers of maps and reduces held at once on a
 // machine of a record, if the ResourceManager gave them what their jobs ask for.
-func (t clusterTable) heldOnMachine(h *workload.History) model.Resource {
+func heldOnMachine(h *workload.History, release *model.YARNRelease) model.Resource {
 	held := func(of func(model.Resource) int64, unit string) int64 {
 		return h.MostHeld(func(j *workload.HistoryJob, task *workload.HistoryTask) int64 {
-			size, err := t.yarn.TaskSize(j.Conf, task.Kind)
+			size, err := release.TaskSize(j.Conf, task.Kind)
 			step, wrong := j.Conf.Whole("yarn.scheduler.minimum-allocation-" + unit)
 			if err != nil || wrong != nil || step < 1 || step > mostContainer || of(size) > mostContainer || task.Kind > workload.Reduce {
 				return 0

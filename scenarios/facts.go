@@ -25,8 +25,9 @@ type Fact struct {
 }
 
 // FactsOf returns what the tasks and the configuration of a history tell of its cluster.
-// Keys of the machine are in the same words after a calibration, with intervals.
-func FactsOf(h *workload.History) (list []Fact) {
+// Keys of the machine are in the same words after a calibration, with intervals. On YARN
+// it had containers.
+func FactsOf(h *workload.History, onYARN bool) (list []Fact) {
 	conf := h.Common()
 	add := func(key, told, value, why string) { list = append(list, Fact{key, told, value, why}) }
 	workers := h.Workers()
@@ -38,6 +39,18 @@ func FactsOf(h *workload.History) (list []Fact) {
 	default:
 		add("cluster.nodes", Bounded, fmt.Sprintf("%d or more", n), "machines that ran a task")
 	}
+	if onYARN {
+		addContainers(h, add)
+	} else {
+		addSlots(h, conf, add)
+	}
+	add("times of tasks", Determined, "", "for these slots or containers, devices and settings of tasks only")
+	add("devices and codec", NotTold, "", "platform calibrate bounds cores, disks, memory, page_cache, overlap and codec; --know states them")
+	return list
+}
+
+// addSlots adds what a record tells of a cluster with a JobTracker.
+func addSlots(h *workload.History, conf workload.Conf, add func(key, told, value, why string)) {
 	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
 		key := "cluster." + kind.String() + "_slots"
 		if n, told := statedSlots("mapred.tasktracker."+kind.String()+".tasks.maximum", conf); told {
@@ -66,7 +79,20 @@ func FactsOf(h *workload.History) (list []Fact) {
 	} else {
 		add("scheduler.name", NotTold, "", "run tries FIFO, Fair and Capacity")
 	}
-	add("times of tasks", Determined, "", "for these slots, devices and settings of tasks only")
-	add("devices and codec", NotTold, "", "platform calibrate bounds cores, disks, memory, page_cache, overlap and codec; --know states them")
-	return list
+}
+
+// addContainers adds what a record tells of a cluster on YARN.
+func addContainers(h *workload.History, add func(key, told, value, why string)) {
+	release, err := model.FindRelease(h.Release)
+	if err == nil && release.YARN != nil {
+		add("cluster.hadoop", Determined, h.Release, "stated")
+	} else {
+		release, _ = model.FindRelease(usualYARN)
+		add("cluster.hadoop", NotTold, "", usualYARN+" replays it on YARN")
+	}
+	const why = "containers of tasks at once on a machine"
+	used := heldOnMachine(h, release.YARN)
+	add("cluster.memory", Bounded, fmt.Sprintf("%d MiB or more", used.MemoryMiB), why)
+	add("cluster.vcores", Bounded, fmt.Sprintf("%d or more", used.VCores), why)
+	add("scheduler.name", NotTold, "", "scheduler.queue or scheduler.file states it and its queues")
 }

@@ -19,14 +19,13 @@ func (t clusterTable) releaseOf(l *load) string {
 	if t.has("hadoop") || !l.recorded() {
 		return defaultRelease
 	}
-	if l.onYARN {
-		t.assume("the history is of YARN and is replayed on slots; cluster.hadoop = %s replays it on YARN", usualYARN)
-	}
-	if l.history.Release != "" {
-		if r, err := model.FindRelease(l.history.Release); err == nil && r.YARN == nil {
-			t.assume("hadoop = %s, as the trace says", l.history.Release)
-			return l.history.Release
-		}
+	recorded, err := model.FindRelease(l.history.Release)
+	known := l.history.Release != "" && err == nil
+	if l.onYARN || known && recorded.YARN != nil {
+		t.assume("the record is of YARN and is replayed on slots; cluster.hadoop = %s replays it on YARN", cmp.Or(l.history.Release, usualYARN))
+	} else if known {
+		t.assume("hadoop = %s, as the trace says", l.history.Release)
+		return l.history.Release
 	}
 	if release, known := model.ReleaseOf(l.common()); known {
 		t.assume("hadoop = %s, as the trace's configuration says", release)

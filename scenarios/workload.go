@@ -435,7 +435,12 @@ func (f *File) trace(names []string, reading *Reading) *openedTrace {
 // ofYARN reports whether a file records containers.
 func ofYARN(in Input) bool {
 	format, err := trace.Detect(in.Name)
-	return err == nil && slices.Contains([]string{"jhist", "sls", "dynoyarn", "synth"}, format)
+	return err == nil && HasContainers(format)
+}
+
+// HasContainers reports whether files of a format record the containers of YARN.
+func HasContainers(format string) bool {
+	return slices.Contains([]string{"jhist", "sls", "dynoyarn", "synth"}, format)
 }
 
 // inputsUnder lists a file, or the files read from a directory.

@@ -28,6 +28,7 @@ type Inspection struct {
 	Slots     []RecordedSlots  `json:"slots"`
 	Release   string           `json:"hadoop"` // empty: unknown
 	KnownBy   string           `json:"hadoop_known_by"`
+	OnYARN    bool             `json:"on_yarn"`
 	Epoch     int64            `json:"first_submission_unix_ms"` // -1: not stated
 	Span      int64            `json:"span_ns"`
 	Jobs      RecordedJobs     `json:"jobs"`
@@ -43,7 +44,7 @@ type Inspection struct {
 	Problems  int              `json:"problems"` // lines or files that could not be read
 }
 
-// RecordedSlots is how many slots of a type were in use.
+// RecordedSlots is how many slots of a type were in use, on YARN containers.
 type RecordedSlots struct {
 	Type       string        `json:"type"`
 	Most       int           `json:"most_in_use"`
@@ -192,7 +193,11 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 	t.Flush()
 	s.clusters(t)
 	if len(s.Slots) > 0 {
-		t.Section("Slots")
+		if s.OnYARN {
+			t.Section("Containers of tasks")
+		} else {
+			t.Section("Slots")
+		}
 		fmt.Fprintf(t, "type\tmost in use\ton a machine\tbusy\twaves, median job\tmost\n")
 		for _, sl := range s.Slots {
 			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\t%d\n", sl.Type, text.Number(int64(sl.Most)), sl.PerMachine, text.Percent(sl.Busy), sl.Waves.Median, sl.Waves.Max)

@@ -60,11 +60,16 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 			s.AddSpeed(text.Escape(f.Host), f.Tasks, [3]float64{f.Factor, f.Low, f.High}, f.Differs)
 		}
 	}
-	if slices.Contains(s.Formats, "jhist") && len(s.Clusters) == 0 {
+	if release, err := model.FindRelease(s.Release); err == nil {
+		s.OnYARN = release.YARN != nil
+	} else {
+		s.OnYARN = slices.ContainsFunc(s.Formats, scenarios.HasContainers)
+	}
+	if s.OnYARN && len(s.Clusters) == 0 {
 		s.Waited = in.waited()
 	}
 	in.missing()
-	s.Tells = scenarios.FactsOf(h)
+	s.Tells = scenarios.FactsOf(h, s.OnYARN)
 	if note := h.AtOnce(); note != "" {
 		s.Warnings = append(s.Warnings, note)
 	}
@@ -294,9 +299,6 @@ func releaseOf(h *workload.History, formats []string) (release, knownBy string) 
 // of this time fewer containers were in use than at the peak; nil: not recorded, or slots. The
 // shortest wait of a map is taken for what requesting and starting a container needs.
 func (in *inspected) waited() *RecordedWait {
-	if r, err := model.FindRelease(in.found.Release); err == nil && r.YARN == nil {
-		return nil
-	}
 	type change struct {
 		at               time.Duration
 		running, waiting int

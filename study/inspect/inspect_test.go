@@ -19,11 +19,6 @@ func TestContainersStandFreeWhileMapsWait(t *testing.T) {
 	if got, want := in.waited(), (RecordedWait{Most: 2, Time: 20e9, Free: 15e9}); got == nil || *got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	in.found.Release = "1.2.1"
-	if got := in.waited(); got != nil {
-		t.Errorf("a release with slots: got %+v, want none", *got)
-	}
-	in.found.Release = "3.3.6"
 	one := inspected{&workload.History{Jobs: []workload.HistoryJob{second}}, &Inspection{}}
 	if got := one.waited(); got == nil || got.Time > 0 {
 		t.Errorf("one map, whose wait may be the start of its container: got %+v, want no wait", got)
