@@ -578,17 +578,20 @@ func usualSlowness(c *model.Cluster) float64 {
 	return median(list)
 }
 
-// slotsLever multiplies the slots of a kind on every node. One map slot for four cores, or
-// only one unless the node has one core, is unusually few. More slots than cores are
-// unusually many.
+// slotsLever multiplies the slots of a kind on every node. One map slot for four cores or
+// one reduce slot for eight is unusually few, and so is a single one for half as many,
+// unless one wave of reduces is enough. More slots than cores are unusually many.
 func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 	of := func(n *model.Node) *int { return []*int{&n.MapSlots, &n.ReduceSlots}[kind] }
 	cores := usualMachine(&q.Cluster).Cores
-	few, many := kind == workload.Map, false
+	per := []int{4, 8}[kind]
+	few := kind == workload.Map || slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return j.Reduces.Count > q.Cluster.Slots()[kind] })
+	most := 0
 	for i := range q.Cluster.Nodes {
 		n := *of(&q.Cluster.Nodes[i])
-		few, many = few && (n <= 1 && cores != 1 || 4*n <= cores), many || cores > 0 && n > cores
+		few, most = few && (per*n <= cores || n <= 1 && (cores == 0 || 2*cores >= per)), max(most, n)
 	}
+	many := cores > 0 && most > cores
 	weight := func(steps int) float64 {
 		switch {
 		case few && steps > 0, many && steps < 0:
@@ -602,13 +605,16 @@ func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 		weight, func(q *model.WhatIf, factor float64) error {
 			for i := range q.Cluster.Nodes {
 				if n := of(&q.Cluster.Nodes[i]); *n > 0 {
-					*n = max(1, int(float64(*n)*factor))
+					*n = max(1, int(float64(float64(*n)*factor)+1e-9))
 				}
 			}
 			return nil
 		})
-	if few {
+	switch {
+	case few:
 		l.to = []*Change{l.step(1)}
+	case many: // half of far too many may be as bad
+		l.to = []*Change{l.times(float64(cores) / float64(most)).weigh(weightUnusual)}
 	}
 	return l
 }

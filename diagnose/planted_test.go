@@ -287,15 +287,25 @@ func TestRemoteReads(t *testing.T) {
 	}
 }
 
-// One map slot a node is unusually few, and more slots than cores are unusually many.
+// One slot a node is unusually few, if reduces wait for it, and more slots than cores are
+// unusually many.
 func TestSlotsAndCores(t *testing.T) {
-	for slots, want := range map[int][2]float64{1: {weightUsual, weightUnusual}, 4: {weightUsual, weightBought}, 9: {weightUnusual, weightBought}} {
-		q := model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: slots, ReduceSlots: 1}}, 10), Machines: []model.Machine{{Cores: 8}}}}
-		if l := slotsLever(&q, workload.Map); l.step(-1).weight != want[0] || l.step(1).weight != want[1] || l.unusual() != (want[1] == weightUnusual) {
-			t.Errorf("%d map slots on 8 cores: weights %v and %v, want %v", slots, l.step(-1).weight, l.step(1).weight, want)
+	for _, c := range []struct {
+		kind           workload.Kind
+		slots, reduces int
+		down, up       float64
+		to             string
+	}{
+		{workload.Map, 1, 0, weightUsual, weightUnusual, "2 times as many map slots"}, {workload.Map, 4, 0, weightUsual, weightBought, ""}, {workload.Map, 32, 0, weightUnusual, weightBought, "0.25 times as many map slots"},
+		{workload.Reduce, 1, 10, weightUsual, weightBought, ""}, {workload.Reduce, 1, 11, weightUsual, weightUnusual, "2 times as many reduce slots"}, {workload.Reduce, 2, 30, weightUsual, weightBought, ""},
+	} {
+		q := model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: c.slots, ReduceSlots: c.slots}}, 10), Machines: []model.Machine{{Cores: 8}}}, Jobs: []workload.Job{{Reduces: workload.ReduceTasks{Count: c.reduces}}}}
+		l, to := slotsLever(&q, c.kind), ""
+		if len(l.to) > 0 {
+			to = l.to[0].Text
 		}
-		if l := slotsLever(&q, workload.Reduce); l.unusual() {
-			t.Error("one reduce slot is unusual")
+		if l.step(-1).weight != c.down || l.step(1).weight != c.up || to != c.to {
+			t.Errorf("%+v: weights %v and %v, %q", c, l.step(-1).weight, l.step(1).weight, to)
 		}
 	}
 }

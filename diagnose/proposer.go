@@ -35,8 +35,7 @@ func (s *screened) score() float64 {
 // propose lets each account that has its part of the time of all jobs propose the
 // keys that act on it; keys with an unusual value are tried in any case. Each key is
 // tried with one seed at its default and in both directions; the best changes are tested
-// as those of rules are. A confirmed change replaces that of a rule for the same key which
-// gains less, and is a finding of its own where no rule names the key.
+// as those of rules are.
 func (v *verifier) propose(d *Diagnosis, all []lever) []Finding {
 	accounts := usesOf(d.Jobs)
 	var list []lever
@@ -190,13 +189,13 @@ func (v *verifier) screen(tries []screened) {
 }
 
 // withProposals adds what the ledger proposed to what rules found. A proposal is left
-// where a rule has a change of the same key that gains nearly as much.
+// where a rule has a change of the same key that ranks nearly as high.
 func withProposals(findings, proposed []Finding) []Finding {
 	const nearly = 0.8
 	for _, p := range proposed {
 		named := func(f Finding) bool {
 			same := f.Change != nil && (f.Change.Key == p.Change.Key || p.Node != "" && f.Node == p.Node)
-			return same && f.Receipt.Outcome == Confirmed && f.Receipt.ranked >= nearly*p.Receipt.ranked
+			return same && f.Receipt.Outcome == Confirmed && f.rankedBy() >= nearly*p.rankedBy()
 		}
 		if !slices.ContainsFunc(findings, named) {
 			findings = append(findings, p)

@@ -100,6 +100,20 @@ func TestSearchUnusual(t *testing.T) {
 	}
 }
 
+// A proposal is left where a rule has a change of its key that ranks nearly as high. The
+// same gain by more hardware ranks lower.
+func TestWithProposals(t *testing.T) {
+	finding := func(weight, gain float64) Finding {
+		return Finding{Change: &Change{Key: "network.nic_mb"}, weight: weight, Receipt: Receipt{Outcome: Confirmed, ranked: gain}}
+	}
+	proposed := []Finding{finding(weightUnusual, 0.7)}
+	for weight, want := range map[float64]int{weightUnusual: 1, weightBought: 2} {
+		if got := withProposals([]Finding{finding(weight, 0.6)}, proposed); len(got) != want {
+			t.Errorf("weight %v: got %d findings, want %d", weight, len(got), want)
+		}
+	}
+}
+
 // mortal takes longer if n3 dies, except with the first seed.
 type mortal struct{}
 
