@@ -70,6 +70,9 @@ func TestFollow(t *testing.T) {
 	for seed := cmp.Or(*evaluated, 1); seed < cmp.Or(*evaluated, 1)+n; seed++ {
 		r := rand.New(rand.NewPCG(seed, 31))
 		w, dir := newKeyWorld(r), t.TempDir()
+		if !w.plant(t, dir, kinds[r.IntN(len(kinds))], r) {
+			continue
+		}
 		name, set := w.write(t, dir, r.IntN(2) == 0)
 		if s, err := study.Open(name, study.Options{Set: set}); err != nil || s.Tasks() > 3000 {
 			continue
@@ -104,7 +107,7 @@ func TestFollow(t *testing.T) {
 					ratio := math.Log((end - s.Now).Seconds() / max(0.001, (j.End-s.Now).Seconds()))
 					ratios[kind] = append(ratios[kind], ratio)
 					widths[kind] = append(widths[kind], (j.High-j.Low).Seconds()/max(10, (j.End-s.Now).Seconds()))
-					t.Logf("seed %d, job %s after %.0f s: ends after %.0f s, predicted %.0f (%.0f to %.0f), reduces known %v, factor %.2f", seed, j.ID, s.Now.Seconds(), end.Seconds(), j.End.Seconds(), j.Low.Seconds(), j.High.Seconds(), j.Reduces, math.Exp(ratio))
+					t.Logf("seed %d (%v), job %s after %.0f s: ends after %.0f s, predicted %.0f (%.0f to %.0f), reduces known %v, factor %.2f", seed, set, j.ID, s.Now.Seconds(), end.Seconds(), j.End.Seconds(), j.Low.Seconds(), j.High.Seconds(), j.Reduces, math.Exp(ratio))
 				}
 				return nil
 			})

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/diagnosis"
@@ -33,38 +35,40 @@ type keyWorld struct {
 	text  string
 	key   string // as --set takes it; a table of a load has the name of its header
 	value string
-	load  string // lines that --set cannot add
-
-	scheduler string
-	other     *keyWorld // whose key is planted too, with or without this one; nil: none
+	load  string    // lines that --set cannot add
+	other *keyWorld // whose key is planted too, with or without this one; nil: none
 }
 
-// schemaKeys are the keys of a scenario outside [conf], with how a bad value is
-// drawn. A key of which a scenario has no table is drawn again.
-var schemaKeys = map[string][]struct {
-	key  string
-	draw func(r *rand.Rand) string
-}{
-	"cluster": {
-		{"cluster.heartbeat", seconds(2, 30)}, {"cluster.map_slots", whole(1, 3)}, {"cluster.reduce_slots", whole(1, 2)}, {"cluster.racks", whole(2, 5)},
-		{"cluster.costs.launch", seconds(3, 30)}, {"cluster.costs.setup", seconds(3, 60)}, {"cluster.costs.cleanup", seconds(3, 60)},
-		{"cluster.costs.commit", seconds(1, 20)}, {"cluster.costs.task_cleanup", seconds(3, 30)}, {"cluster.disks", whole(1, 1)},
-	},
-	"node": {
-		{"cluster.group.1.slowdown", factor(1.3, 4)}, {"cluster.group.1.cpu_slowdown", factor(1.3, 4)}, {"cluster.group.1.disk_slowdown", factor(1.3, 5)},
-		{"cluster.group.1.nic_slowdown", factor(2, 40)}, {"cluster.group.1.fail_after", seconds(3, 20)}, {"cluster.group.1.dies", seconds(10, 60)},
-		{"cluster.group.1.map_slots", whole(1, 1)}, {"cluster.group.1.reduce_slots", whole(1, 1)}, {"cluster.group.1.disks", whole(1, 1)},
-		{"cluster.load disk", factor(0.3, 0.9)}, {"cluster.load cpu", factor(0.3, 0.9)}, {"cluster.load network", factor(0.7, 0.99)},
-	},
-	"scheduler": {
-		{"scheduler.name", oneOf("fifo", "fair1", "fair2", "capacity")}, {"scheduler.mode", oneOf("fair", "fifo")},
-		{"scheduler.user_max_running_jobs", whole(1, 2)}, {"scheduler.pool_max_running_jobs", whole(1, 2)},
-		{"scheduler.pool.0.max_maps", whole(1, 12)}, {"scheduler.pool.0.max_reduces", whole(1, 6)}, {"scheduler.pool.0.max_running_jobs", whole(1, 2)},
-		{"scheduler.queue.0.maximum_capacity", whole(5, 60)}, {"scheduler.queue.0.minimum_user_limit_percent", whole(5, 60)},
-		{"scheduler.queue.0.user_limit_factor", factor(0.1, 0.9)}, {"scheduler.queue.0.maximum_initialized_jobs_per_user", whole(1, 1)},
-		{"scheduler.queue.0.capacity", whole(5, 60)},
-	},
-	"network": {{"network.nic_mb", factor(2, 40)}, {"network.uplink_mb", factor(2, 60)}},
+// kinds are the parts of the schema, one for each seed in turn: the worlds of any seeds in
+// sequence are a fair draw. Properties have two turns, as most keys are properties.
+var kinds = []string{"conf", "cluster", "node", "conf", "scheduler", "network"}
+
+// kindOf is the part of the schema that a key is planted for; empty: none. The number of
+// nodes is no setting, and jobs are what they are.
+func kindOf(key string) string {
+	part, rest, _ := strings.Cut(key, ".")
+	switch {
+	case part == "cluster" && (strings.HasPrefix(rest, "group.0.") || strings.HasSuffix(rest, "count") || rest == "nodes"):
+		return ""
+	case part == "cluster" && strings.HasPrefix(rest, "group.1."):
+		return "node"
+	case slices.Contains(kinds, part):
+		return part
+	}
+	return ""
+}
+
+// unstated draw values of the keys of which the schema states no form, by the last part of
+// their names: they are unset, or several forms are allowed.
+var unstated = map[string]func(*rand.Rand) string{
+	"cores": whole(1, 4), "disks": whole(1, 2), "memory": func(r *rand.Rand) string { return fmt.Sprintf("%d GB", 1+r.IntN(16)) },
+	"disk_slowdown": factor(1.3, 5), "cpu_slowdown": factor(1.3, 4), "nic_slowdown": factor(2, 40), "nic_mb": factor(2, 40), "uplink_mb": factor(2, 60),
+	"platform": func(r *rand.Rand) string { return hosts[r.IntN(len(hosts))].platform },
+	"max_maps": whole(1, 12), "max_reduces": whole(1, 6), "max_running_jobs": whole(1, 2), "user_max_running_jobs": whole(1, 2), "pool_max_running_jobs": whole(1, 2),
+	"min_share_timeout": seconds(1, 100), "fair_share_timeout": seconds(1, 100), "mode": oneOf("fair", "fifo"),
+	"maximum_capacity": whole(5, 60), "minimum_user_limit_percent": whole(5, 60), "user_limit_factor": factor(0.1, 0.9), "supports_priority": oneOf("true", "false"),
+	"maximum_initialized_jobs_per_user": whole(1, 2), "maximum_initialized_active_tasks": whole(1, 100), "maximum_initialized_active_tasks_per_user": whole(1, 100), "init_accept_jobs_factor": whole(1, 10),
+	"load disk": factor(0.3, 0.9), "load cpu": factor(0.3, 0.9), "load network": factor(0.7, 0.99),
 }
 
 func whole(least, most int) func(*rand.Rand) string {
@@ -87,33 +91,50 @@ func oneOf(values ...string) func(*rand.Rand) string {
 	return func(r *rand.Rand) string { return values[r.IntN(len(values))] }
 }
 
-// drawProperty draws a value of a Hadoop property from its kind, default and range.
-func drawProperty(r *rand.Rand, p workload.Property) (value string, ok bool) {
+// drawValue draws a value of a key from its form, its limits, and the value that it has.
+func drawValue(r *rand.Rand, k scenarios.Key) (value string, ok bool) {
 	codecs := []string{"org.apache.hadoop.io.compress.DefaultCodec", "org.apache.hadoop.io.compress.GzipCodec", "org.apache.hadoop.io.compress.BZip2Codec", lzoCodec}
-	switch {
-	case strings.HasSuffix(p.Key, ".codec"):
-		return codecs[r.IntN(len(codecs))], true
-	case strings.HasSuffix(p.Key, "java.opts"):
-		return fmt.Sprintf("-Xmx%dm", 200+r.IntN(4000)), true
-	case p.Switch():
-		return fmt.Sprint(r.IntN(2) == 0), true
+	is, far := strings.Trim(k.Value, "\""), math.Pow(10, 4*r.Float64()-2)
+	number, err := strconv.ParseFloat(is, 64)
+	if bytes, err2 := workload.ParseBytes(is); k.Form == "size" {
+		number, err = float64(bytes), err2
 	}
-	def, err := strconv.ParseFloat(p.Default, 64)
 	if err != nil {
-		return "", false
+		number = 1
 	}
-	switch {
-	case p.Range() == "a number from 0 to 1":
-		value = strconv.FormatFloat(r.Float64(), 'g', 2, 64)
-	case p.Whole() || p.Unit == "bytes":
-		value = fmt.Sprint(int64(math.Max(1, math.Abs(def)) * math.Pow(10, 4*r.Float64()-2)))
-	default:
-		value = strconv.FormatFloat(math.Max(0.1, def)*math.Pow(10, 4*r.Float64()-2), 'g', 3, 64)
+	within := func(least float64) float64 {
+		v := max(least, math.Abs(number)) * far
+		if k.Most > 0 {
+			v = min(v, k.Most)
+		}
+		return max(v, k.Least)
 	}
-	return value, p.Check(value) == nil
+	last := k.Name[strings.LastIndexByte(k.Name, '.')+1:]
+	switch draw := unstated[last]; {
+	case k.Form == "switch":
+		return fmt.Sprint(is != "true"), true
+	case k.Form == "choice":
+		return k.Words[r.IntN(len(k.Words))], true
+	case k.Form == "duration":
+		d, err := time.ParseDuration(is)
+		return workload.Seconds(max(1, d.Seconds()) * far).String(), err == nil
+	case k.Form == "number" && k.Most > 0 && k.Most <= 1:
+		return strconv.FormatFloat(k.Least+(k.Most-k.Least)*r.Float64(), 'g', 2, 64), true
+	case k.Form == "number" && draw == nil:
+		return strconv.FormatFloat(within(0.1), 'g', 3, 64), true
+	case (k.Form == "whole" || k.Form == "size") && draw == nil:
+		return fmt.Sprint(int64(max(1, within(1)))), true
+	case last == "codec":
+		return codecs[r.IntN(len(codecs))], true
+	case strings.HasSuffix(k.Name, "java.opts"):
+		return fmt.Sprintf("-Xmx%dm", 200+r.IntN(4000)), true
+	case draw != nil:
+		return draw(r), true
+	}
+	return "", false
 }
 
-// newKeyWorld draws a cluster and its load, and a key of the schema with a value.
+// newKeyWorld draws a cluster and its load.
 func newKeyWorld(r *rand.Rand) *keyWorld {
 	h := hosts[r.IntN(len(hosts))]
 	release := []string{"0.20.2", "1.0.4", "1.2.1"}[r.IntN(3)]
@@ -153,34 +174,33 @@ func newKeyWorld(r *rand.Rand) *keyWorld {
 			line("pool = \"etl\"")
 		}
 	}
-	w := &keyWorld{text: b.String(), scheduler: scheduler}
-	w.plant(r)
-	return w
+	return &keyWorld{text: b.String()}
 }
 
-// plant draws the key of the world and its value.
-func (w *keyWorld) plant(r *rand.Rand) {
-	w.key, w.value, w.load = "", "", ""
-	for w.key == "" {
-		kind := []string{"conf", "conf", "cluster", "node", "scheduler", "network"}[r.IntN(6)]
-		if kind == "conf" {
-			keys := workload.Properties()
-			p, _ := workload.FindProperty(keys[r.IntN(len(keys))])
-			if value, ok := drawProperty(r, p); ok && !strings.HasSuffix(p.Key, "*") {
-				w.key, w.value = "conf."+p.Key, value
-			}
-			continue
-		}
-		k := schemaKeys[kind][r.IntN(len(schemaKeys[kind]))]
-		value := k.draw(r)
-		if device, ok := strings.CutPrefix(k.key, "cluster.load "); ok {
-			w.load = fmt.Sprintf("[[cluster.load]]\nnode = %q\ndevice = %q\nshare = %s\n", sick, device, value)
-		}
-		if strings.HasPrefix(k.key, "scheduler.pool.") && w.scheduler != "fair2" || strings.HasPrefix(k.key, "scheduler.queue.") && w.scheduler != "capacity" {
-			continue
-		}
-		w.key, w.value = k.key, value
+// plant draws a key of a kind that the schema of the world has, and then its value. It
+// reports false for a key of which no value is drawn.
+func (w *keyWorld) plant(t *testing.T, dir, kind string, r *rand.Rand) bool {
+	t.Helper()
+	name, _ := w.write(t, dir, false)
+	f, err := scenarios.Open(name)
+	if err != nil {
+		t.Fatal(err)
 	}
+	keys, err := f.Keys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, device := range []string{"disk", "cpu", "network"} {
+		keys = append(keys, scenarios.Key{Name: "cluster.group.1.load " + device})
+	}
+	keys = slices.DeleteFunc(keys, func(k scenarios.Key) bool { return kindOf(k.Name) != kind })
+	k := keys[r.IntN(len(keys))]
+	value, ok := drawValue(r, k)
+	w.key, w.value, w.load = k.Name, value, ""
+	if _, device, is := strings.Cut(k.Name, "load "); is {
+		w.load = fmt.Sprintf("[[cluster.load]]\nnode = %q\ndevice = %q\nshare = %s\n", sick, device, value)
+	}
+	return ok
 }
 
 // write writes the world, without or with its planted value, and returns the
@@ -266,7 +286,10 @@ type keyJudge struct {
 	before, after float64 // days without and with the planted value
 }
 
-const judgeSeeds = 5
+const (
+	judgeSeeds   = 5
+	mostKeyTasks = 400 // a diagnosis simulates some hundred runs
+)
 
 // judge opens both scenarios. It returns nil if the key costs less than 3 %, lets a
 // job fail, or has no such value.
@@ -283,17 +306,20 @@ func (w *keyWorld) judge(t *testing.T, dir string) *keyJudge {
 			return nil
 		}
 		q := s.Scenario.Runs[0].Question
-		if q.Tasks() > 700 { // a diagnosis simulates some hundred runs
-			return nil
-		}
-		days, err := dayOf(q, judgeSeeds)
-		if err != nil {
+		if q.Tasks() > mostKeyTasks {
 			return nil
 		}
 		if planted {
-			j.planted, j.after = q, sum(days)
+			j.planted = q
 		} else {
-			j.well, j.before = q, sum(days)
+			j.well = q
+		}
+	}
+	for _, seeds := range []int{1, judgeSeeds} { // most keys change nothing, which one seed shows
+		before, err1 := dayOf(j.well, seeds)
+		after, err2 := dayOf(j.planted, seeds)
+		if j.before, j.after = sum(before), sum(after); errors.Join(err1, err2) != nil || j.after <= j.before {
+			return nil
 		}
 	}
 	if cost := j.after/j.before - 1; !(cost >= 0.03) || math.IsInf(cost, 1) {
@@ -327,35 +353,14 @@ func (j *keyJudge) right(f *diagnose.Finding) bool {
 	return err != nil || j.before-sum(well) < 0.2*(j.after-sum(days))
 }
 
-// named reports whether a finding names the key by its last word, or the sick node
-// by its name.
+// named reports whether a finding changes the key or has its name, or has the name of the
+// sick node.
 func (j *keyJudge) named(f *diagnose.Finding) bool {
-	if strings.HasPrefix(j.world.key, "cluster.group.1.") || j.world.load != "" {
+	key := strings.TrimPrefix(j.world.key, "conf.")
+	if kindOf(key) == "node" {
 		return strings.HasPrefix(f.Node, sick) || strings.Contains(f.Change.Text, sick)
 	}
-	key := strings.TrimPrefix(j.world.key, "conf.")
-	text := f.Change.Text
-	switch key {
-	case "cluster.heartbeat":
-		return strings.Contains(text, "heartbeat of")
-	case "cluster.map_slots", "mapred.tasktracker.map.tasks.maximum":
-		return strings.Contains(text, "map slots")
-	case "cluster.reduce_slots", "mapred.tasktracker.reduce.tasks.maximum":
-		return strings.Contains(text, "reduce slots")
-	case "cluster.disks":
-		return strings.Contains(text, "as many disks")
-	case "scheduler.name":
-		return strings.HasPrefix(text, "scheduler ")
-	case "network.nic_mb":
-		return strings.Contains(text, "network interfaces")
-	case "network.uplink_mb":
-		return strings.Contains(text, "rack links")
-	case "dfs.block.size":
-		return strings.Contains(text, "splits")
-	case "dfs.replication":
-		return strings.Contains(text, "replica")
-	}
-	return strings.Contains(text, key)
+	return f.Change.Key == strings.ReplaceAll(key, ".0.", ".") || strings.Contains(f.Change.Text, key)
 }
 
 // easier reports whether a changed question has faster hardware, lower fixed costs
@@ -380,15 +385,23 @@ func (j *keyJudge) easier(q *model.WhatIf) bool {
 	return false
 }
 
-// diagnoseKey plants a key and scores the diagnosis by its first findings. It
-// reports false if the key costs too little.
-func diagnoseKey(t *testing.T, seed uint64) (s keyScore, kept bool) {
-	dir := t.TempDir()
-	w := newKeyWorld(rand.New(rand.NewPCG(seed, 28)))
-	j := w.judge(t, dir)
-	if j == nil {
-		return s, false
+// plantedKey draws worlds and keys of the kind that is the seed's until one costs enough.
+func plantedKey(t *testing.T, dir string, seed uint64) *keyJudge {
+	for r := rand.New(rand.NewPCG(seed, 28)); ; {
+		w := newKeyWorld(r)
+		if w.plant(t, dir, kinds[seed%uint64(len(kinds))], r) {
+			if j := w.judge(t, dir); j != nil {
+				return j
+			}
+		}
 	}
+}
+
+// diagnoseKey plants a key and scores the diagnosis by its first findings.
+func diagnoseKey(t *testing.T, seed uint64) (s keyScore) {
+	dir := t.TempDir()
+	j := plantedKey(t, dir, seed)
+	w := j.world
 	name, set := w.write(t, dir, true)
 	out := filepath.Join(dir, "out")
 	runSet(t, name, out, study.Options{Set: set})
@@ -419,7 +432,7 @@ func diagnoseKey(t *testing.T, seed uint64) (s keyScore, kept bool) {
 		}
 	}
 	t.Logf("seed %d: %s = %s costs %.1f %%: first %d, three %d: %s", seed, w.key, w.value, 100*(j.after/j.before-1), s.first, s.three, strings.Join(list, "; "))
-	return s, true
+	return s
 }
 
 // keyScore counts the worlds in which the cause is named.
@@ -496,7 +509,7 @@ func withoutTags(t *testing.T) {
 }
 
 // Any key of the schema that costs 3 % or more is named first. The whole
-// tests plant ten; -seeds N plants until N keys cost that much.
+// tests plant ten; -seeds N plants N, of the kinds in turn.
 func TestPlantedKeys(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole jobs at fidelity device")
@@ -508,18 +521,34 @@ func TestPlantedKeys(t *testing.T) {
 		withoutTags(t)
 		return
 	}
-	n := int(cmp.Or(*evaluates, 10))
+	n, first := cmp.Or(*evaluates, 10), cmp.Or(*evaluated, 7001)
 	total := keyScore{}
-	for seed := cmp.Or(*evaluated, 7001); total.worlds < n; seed++ {
-		s, kept := diagnoseKey(t, seed)
-		if kept {
-			total.worlds, total.first, total.three = total.worlds+1, total.first+s.first, total.three+s.three
-			total.guesses, total.guessed = total.guesses+s.guesses, total.guessed+s.guessed
-		}
+	for seed := first; seed < first+n; seed++ {
+		s := diagnoseKey(t, seed)
+		total.worlds, total.first, total.three = total.worlds+1, total.first+s.first, total.three+s.three
+		total.guesses, total.guessed = total.guesses+s.guesses, total.guessed+s.guessed
 	}
 	t.Logf("| any key | %+v |", total)
 	if 10*total.three < 7*total.worlds {
 		t.Errorf("%d of %d keys are named among the first three: want 70 %%", total.three, total.worlds)
+	}
+}
+
+// plantedPair draws worlds with two keys, each of any kind, until both cost enough.
+func plantedPair(t *testing.T, dir string, seed uint64) (*keyWorld, [2]*keyJudge) {
+	for r := rand.New(rand.NewPCG(seed, 29)); ; {
+		first := newKeyWorld(r)
+		second := &keyWorld{text: first.text}
+		known := first.plant(t, dir, kinds[seed%uint64(len(kinds))], r) && second.plant(t, dir, kinds[r.IntN(len(kinds))], r)
+		if !known || first.key == second.key || kindOf(first.key) == "node" && kindOf(second.key) == "node" {
+			continue
+		}
+		first.other, second.other = second, &keyWorld{key: first.key, value: first.value, load: first.load}
+		if one := first.judge(t, dir); one != nil {
+			if other := second.judge(t, dir); other != nil {
+				return first, [2]*keyJudge{one, other}
+			}
+		}
 	}
 }
 
@@ -532,24 +561,11 @@ func TestPlantedPairs(t *testing.T) {
 	if *evaluates == 0 {
 		layers.OnlyWhole(t, "a diagnosis simulates some hundred runs")
 	}
-	n, worlds, both, one := int(cmp.Or(*evaluates, 6)), 0, 0, 0
-	for seed := cmp.Or(*evaluated, 5001); worlds < n; seed++ {
-		r := rand.New(rand.NewPCG(seed, 29))
-		first := newKeyWorld(r)
-		second := &keyWorld{text: first.text, scheduler: first.scheduler}
-		second.plant(r)
-		if first.key == second.key || first.load != "" && second.load != "" {
-			continue
-		}
-		first.other = second
-		second.other = &keyWorld{key: first.key, value: first.value, load: first.load}
-		judges, dir := [2]*keyJudge{}, t.TempDir()
-		if judges[0] = first.judge(t, dir); judges[0] == nil {
-			continue
-		}
-		if judges[1] = second.judge(t, dir); judges[1] == nil {
-			continue
-		}
+	n, worlds, both, one := cmp.Or(*evaluates, 6), 0, 0, 0
+	for seed := cmp.Or(*evaluated, 5001); uint64(worlds) < n; seed++ {
+		dir := t.TempDir()
+		first, judges := plantedPair(t, dir, seed)
+		second := first.other
 		name, set := first.write(t, dir, true)
 		out := filepath.Join(dir, "out")
 		runSet(t, name, out, study.Options{Set: set})
