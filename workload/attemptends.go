@@ -130,8 +130,8 @@ func (j *HistoryJob) ended() AttemptEnd {
 func (j *HistoryJob) mostFailures(kind Kind) (most int) {
 	for t := range j.Of(kind) {
 		failed := 0
-		for k := range t.Attempts {
-			if t.Attempts[k].State == Failed {
+		for _, a := range t.Attempts {
+			if a.State == Failed {
 				failed++
 			}
 		}

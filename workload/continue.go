@@ -48,10 +48,8 @@ func (t taskTime) whole() time.Duration { return t[0] + t[1] + t[2] }
 // tasksOf returns the tasks of a kind, in the order in which a replay has them, and the
 // attempts that ended them, nil for others.
 func (j *HistoryJob) tasksOf(kind Kind) (tasks []*HistoryTask, winners []*HistoryAttempt) {
-	for i := range j.Tasks {
-		if t := &j.Tasks[i]; t.Kind == kind {
-			tasks, winners = append(tasks, t), append(winners, t.Winner())
-		}
+	for t, w := range j.Of(kind) {
+		tasks, winners = append(tasks, t), append(winners, w)
 	}
 	return tasks, winners
 }

@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"strings"
 	"time"
 )
@@ -180,8 +181,10 @@ func (h *History) Tasks() iter.Seq2[*HistoryJob, *HistoryTask] {
 func (h *History) Each() iter.Seq2[*HistoryTask, *HistoryAttempt] {
 	return func(yield func(*HistoryTask, *HistoryAttempt) bool) {
 		for i := range h.Jobs {
-			if !h.Jobs[i].each(yield) {
-				return
+			for t, a := range h.Jobs[i].Each() {
+				if !yield(t, a) {
+					return
+				}
 			}
 		}
 	}
@@ -189,19 +192,16 @@ func (h *History) Each() iter.Seq2[*HistoryTask, *HistoryAttempt] {
 
 // Each ranges over the attempts of a job and their tasks.
 func (j *HistoryJob) Each() iter.Seq2[*HistoryTask, *HistoryAttempt] {
-	return func(yield func(*HistoryTask, *HistoryAttempt) bool) { j.each(yield) }
-}
-
-func (j *HistoryJob) each(yield func(*HistoryTask, *HistoryAttempt) bool) bool {
-	for i := range j.Tasks {
-		t := &j.Tasks[i]
-		for k := range t.Attempts {
-			if !yield(t, &t.Attempts[k]) {
-				return false
+	return func(yield func(*HistoryTask, *HistoryAttempt) bool) {
+		for i := range j.Tasks {
+			t := &j.Tasks[i]
+			for k := range t.Attempts {
+				if !yield(t, &t.Attempts[k]) {
+					return
+				}
 			}
 		}
 	}
-	return true
 }
 
 // Attempts lists every attempt of the history.
@@ -275,19 +275,12 @@ func (h *History) Common() Conf {
 			continue
 		}
 		if first {
-			first = false
-			for _, k := range conf.Keys() {
-				v, _ := conf.Lookup(k)
-				common.Set(k, v)
-			}
-			continue
+			first, common.values = false, maps.Clone(conf.values)
 		}
-		for _, k := range common.Keys() {
-			was, _ := common.Lookup(k)
-			if now, ok := conf.Lookup(k); !ok || now != was {
-				delete(common.values, k)
-			}
-		}
+		maps.DeleteFunc(common.values, func(key, was string) bool {
+			now, ok := conf.values[key]
+			return !ok || now != was
+		})
 	}
 	return h.Site.Over(common)
 }
@@ -307,9 +300,9 @@ func (j *HistoryJob) Earliest() time.Duration {
 	see(j.Launch)
 	for i := range j.Tasks {
 		see(j.Tasks[i].Start)
-		for k := range j.Tasks[i].Attempts {
-			see(j.Tasks[i].Attempts[k].Start)
-		}
+	}
+	for _, a := range j.Each() {
+		see(a.Start)
 	}
 	see(j.Finish)
 	return first
@@ -326,14 +319,13 @@ func (j *HistoryJob) Shift(d time.Duration) {
 	move(&j.Launch)
 	move(&j.Finish)
 	for i := range j.Tasks {
-		t := &j.Tasks[i]
-		move(&t.Start)
-		move(&t.Finish)
-		for k := range t.Attempts {
-			move(&t.Attempts[k].Runnable)
-			move(&t.Attempts[k].Start)
-			move(&t.Attempts[k].Finish)
-		}
+		move(&j.Tasks[i].Start)
+		move(&j.Tasks[i].Finish)
+	}
+	for _, a := range j.Each() {
+		move(&a.Runnable)
+		move(&a.Start)
+		move(&a.Finish)
 	}
 }
 

@@ -49,16 +49,13 @@ func (j *HistoryJob) record(id string, still []stillHost, local localised) JobRe
 		ID: id, Name: j.Name, Outcome: j.Outcome, Submit: j.Submit, Launch: j.Launch, Finish: j.Finish,
 		FirstMap: UnknownTime, Straggler: j.straggles(Map) || j.straggles(Reduce),
 	}
-	for i := range j.Tasks {
-		for k := range j.Tasks[i].Attempts {
-			a := &j.Tasks[i].Attempts[k]
-			if a.Kind == Map && Known(a.Start) && (!Known(r.FirstMap) || a.Start < r.FirstMap) {
-				r.FirstMap = a.Start
-			}
-			r.Still = r.Still || slices.ContainsFunc(still, func(s stillHost) bool {
-				return a.Node == s.Host && Known(a.Start) && local.began(&j.Tasks[i], k) <= s.From && j.Finish >= s.To
-			})
+	for t, a := range j.Each() {
+		if a.Kind == Map && Known(a.Start) && (!Known(r.FirstMap) || a.Start < r.FirstMap) {
+			r.FirstMap = a.Start
 		}
+		r.Still = r.Still || slices.ContainsFunc(still, func(s stillHost) bool {
+			return a.Node == s.Host && Known(a.Start) && local.began(t, a) <= s.From && j.Finish >= s.To
+		})
 	}
 	return r
 }
@@ -68,9 +65,8 @@ func (j *HistoryJob) record(id string, still []stillHost, local localised) JobRe
 func (j *HistoryJob) straggles(k Kind) bool {
 	const fewest, factor = 4, 2
 	last, took := UnknownTime, time.Duration(0)
-	for i := range j.Tasks {
-		w := j.Tasks[i].Winner()
-		if j.Tasks[i].Kind == k && w != nil && Known(w.Start) && w.Finish > last {
+	for _, w := range j.Of(k) {
+		if w != nil && Known(w.Start) && w.Finish > last {
 			last, took = w.Finish, w.Duration()
 		}
 	}
@@ -84,11 +80,11 @@ func (j *HistoryJob) straggles(k Kind) bool {
 type localised map[*HistoryTask]time.Duration
 
 // began returns when an attempt of a task was assigned, if that is known of its start.
-func (l localised) began(t *HistoryTask, n int) time.Duration {
-	if a := &t.Attempts[n]; n > 0 || !Known(a.Start) {
+func (l localised) began(t *HistoryTask, a *HistoryAttempt) time.Duration {
+	if a != &t.Attempts[0] || !Known(a.Start) {
 		return a.Start
 	}
-	return t.Attempts[0].Start - l[t]
+	return a.Start - l[t]
 }
 
 // slotsOf are the slots of a type on a machine.
@@ -109,9 +105,8 @@ type stillHost struct {
 
 // held reports whether the host had an attempt of a task while it stood still: one that
 // ran, or one that was assigned and could not start.
-func (s *stillHost) held(local localised, t *HistoryTask, n int) bool {
-	a := &t.Attempts[n]
-	return a.Node == s.Host && t.SlotKind() == s.Kind && Known(a.Start) && Known(a.Finish) && local.began(t, n) <= s.From && a.Finish >= s.To
+func (s *stillHost) held(local localised, t *HistoryTask, a *HistoryAttempt) bool {
+	return a.Node == s.Host && t.SlotKind() == s.Kind && Known(a.Start) && Known(a.Finish) && local.began(t, a) <= s.From && a.Finish >= s.To
 }
 
 // A host stands still if the gap is stillGaps times its usual one and stillTasks
@@ -131,9 +126,8 @@ func (h *History) StillHosts() []stillHost { return h.stillHosts(h.localisation(
 func (h *History) stillHosts(local localised) []stillHost {
 	at, hosts := map[slotsOf][]time.Duration{}, map[string]bool{}
 	var all, took []time.Duration
-	see := func(task *HistoryTask, n int) {
-		a := &task.Attempts[n]
-		for _, t := range []time.Duration{local.began(task, n), a.Finish} {
+	for task, a := range h.Each() {
+		for _, t := range []time.Duration{local.began(task, a), a.Finish} {
 			if a.Node != "" && Known(t) {
 				of := slotsOf{a.Node, task.SlotKind()}
 				at[of], hosts[a.Node] = append(at[of], t), true
@@ -142,13 +136,6 @@ func (h *History) stillHosts(local localised) []stillHost {
 		}
 		if (a.Kind == Map || a.Kind == Reduce) && Known(a.Start) && Known(a.Finish) {
 			took = append(took, a.Finish-a.Start)
-		}
-	}
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			for n := range h.Jobs[i].Tasks[k].Attempts {
-				see(&h.Jobs[i].Tasks[k], n)
-			}
 		}
 	}
 	if len(took) == 0 {
@@ -250,37 +237,32 @@ func (j *HistoryJob) compareHeld(of map[slotsOf][]heldAttempts, local localised)
 	const few, factor = 3, 3
 	lastMap, times := j.LastMap(), map[Kind][]time.Duration{}
 	var starts []time.Duration
-	for k := range j.Tasks {
-		if w := j.Tasks[k].Winner(); w != nil && w.Kind == Map && Known(w.Start) {
+	for _, w := range j.Of(Map) {
+		if w != nil && Known(w.Start) {
 			starts = append(starts, w.Start)
 		}
 	}
 	slices.Sort(starts)
-	for k := range j.Tasks {
-		t := &j.Tasks[k]
-		kind := t.Kind
-		for n := range t.Attempts {
-			a, began := &t.Attempts[n].Attempt, local.began(t, n)
-			still := of[slotsOf{a.Node, t.SlotKind()}]
-			first, _ := slices.BinarySearchFunc(still, began, func(s heldAttempts, at time.Duration) int { return cmp.Compare(s.From, at) })
-			if first > 0 && still[first-1].isLate(a, starts) {
-				still[first-1].late++
+	for t, a := range j.Each() {
+		began, still := local.began(t, a), of[slotsOf{a.Node, t.SlotKind()}]
+		first, _ := slices.BinarySearchFunc(still, began, func(s heldAttempts, at time.Duration) int { return cmp.Compare(s.From, at) })
+		if first > 0 && still[first-1].isLate(&a.Attempt, starts) {
+			still[first-1].late++
+		}
+		for i := first; i < len(still) && still[i].held(local, t, a); i++ {
+			s := &still[i]
+			s.all++
+			usual, known := times[t.Kind]
+			if !known {
+				usual = j.times(t.Kind)
+				times[t.Kind] = usual
 			}
-			for i := first; i < len(still) && still[i].held(local, t, n); i++ {
-				s := &still[i]
-				s.all++
-				usual, known := times[kind]
-				if !known {
-					usual = j.times(kind)
-					times[kind] = usual
-				}
-				if len(usual) < few || kind == Reduce && lastMap > s.From {
-					continue // a reduce waits for maps, wherever it runs
-				}
-				s.compared++
-				if a.Finish-began > factor*usual[len(usual)/2] {
-					s.long++
-				}
+			if len(usual) < few || t.Kind == Reduce && lastMap > s.From {
+				continue // a reduce waits for maps, wherever it runs
+			}
+			s.compared++
+			if a.Finish-began > factor*usual[len(usual)/2] {
+				s.long++
 			}
 		}
 	}
@@ -289,8 +271,8 @@ func (j *HistoryJob) compareHeld(of map[slotsOf][]heldAttempts, local localised)
 // times are the sorted times of the tasks of a kind.
 func (j *HistoryJob) times(k Kind) []time.Duration {
 	var times []time.Duration
-	for i := range j.Tasks {
-		if w := j.Tasks[i].Winner(); w != nil && j.Tasks[i].Kind == k && Known(w.Start) && Known(w.Finish) {
+	for _, w := range j.Of(k) {
+		if w != nil && Known(w.Start) && Known(w.Finish) {
 			times = append(times, w.Duration())
 		}
 	}

@@ -192,7 +192,7 @@ func (h *History) stuckAlone(s *stillHost) bool {
 			if a.Node == s.Host && s.isLate(a, starts) {
 				late++
 			}
-			if !s.held(nil, &h.Jobs[i].Tasks[k], 0) {
+			if !s.held(nil, &h.Jobs[i].Tasks[k], &h.Jobs[i].Tasks[k].Attempts[0]) {
 				continue
 			}
 			held++

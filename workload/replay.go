@@ -363,16 +363,16 @@ func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 	var out MapOutput
 	var spilled, reduced int64                      // records of maps, records into reduces
 	counted, merged, unknown := false, false, false // unknown: what came into some reduce
-	for i := range h.Tasks {
-		w := h.Tasks[i].Winner()
-		unknown = unknown || h.Tasks[i].Kind == Reduce && (w == nil || w.InRecords == Unknown)
-		if w == nil || h.Tasks[i].Kind > Reduce {
-			continue
-		}
-		if h.Tasks[i].Kind == Reduce {
+	for _, w := range h.Of(Reduce) {
+		unknown = unknown || w == nil || w.InRecords == Unknown
+		if w != nil {
 			out.MergedIn += max(0, w.CombineInRecords)
 			out.MergedOut += max(0, w.CombineOutRecords)
 			reduced += max(0, w.InRecords)
+		}
+	}
+	for _, w := range h.Of(Map) {
+		if w == nil {
 			continue
 		}
 		spilled += max(0, w.SpilledRecords)

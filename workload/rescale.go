@@ -189,9 +189,8 @@ func fixedPart(bytes, took []float64) float64 {
 // fixedReduce returns the fixed part of the reduce phases of a job, in seconds.
 func fixedReduce(h *HistoryJob) float64 {
 	var bytes, took []float64
-	for i := range h.Tasks {
-		t := &h.Tasks[i]
-		if w := t.Winner(); t.Kind == Reduce && w != nil && w.ShuffleBytes != Unknown && Known(w.Phases[PhaseReduce]) {
+	for _, w := range h.Of(Reduce) {
+		if w != nil && w.ShuffleBytes != Unknown && Known(w.Phases[PhaseReduce]) {
 			bytes, took = append(bytes, float64(w.ShuffleBytes)), append(took, w.Phases[PhaseReduce].Seconds())
 		}
 	}

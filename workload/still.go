@@ -18,13 +18,12 @@ func (h *History) WithoutStill() (History, []string) {
 	without := *h
 	without.Jobs = slices.Clone(h.Jobs)
 	for i := range without.Jobs {
+		without.Jobs[i] = h.Jobs[i].renamed(h.Jobs[i].ID)
 		j := &without.Jobs[i]
-		j.Tasks = slices.Clone(j.Tasks)
 		for k := range j.Tasks {
 			t := &j.Tasks[k]
-			t.Attempts = slices.Clone(t.Attempts)
 			for n := range t.Attempts {
-				if was := &h.Jobs[i].Tasks[k]; held(still, local, was, n) {
+				if was := &h.Jobs[i].Tasks[k]; held(still, local, was, &was.Attempts[n]) {
 					j.Still = true
 					t.Attempts[n].shorten(h.Jobs[i].usual(t.Attempts[n].Kind, still, local))
 					if n == 0 {
@@ -46,20 +45,17 @@ func namesOf(still []stillHost) (names []string) {
 }
 
 // held reports whether any of the hosts held an attempt of a task while it stood still.
-func held(still []stillHost, local localised, t *HistoryTask, n int) bool {
-	return slices.ContainsFunc(still, func(s stillHost) bool { return s.held(local, t, n) })
+func held(still []stillHost, local localised, t *HistoryTask, a *HistoryAttempt) bool {
+	return slices.ContainsFunc(still, func(s stillHost) bool { return s.held(local, t, a) })
 }
 
 // usual returns the median time of the successful attempts of a kind that no host
 // held while it stood still, or 0 if there are none.
 func (j *HistoryJob) usual(kind Kind, still []stillHost, local localised) time.Duration {
 	var took []time.Duration
-	for k := range j.Tasks {
-		t := &j.Tasks[k]
-		for n := range t.Attempts {
-			if a := &t.Attempts[n]; a == t.Winner() && a.Kind == kind && Known(a.Start) && Known(a.Finish) && !held(still, local, t, n) {
-				took = append(took, a.Duration())
-			}
+	for t, w := range j.Of(kind) {
+		if w != nil && Known(w.Start) && Known(w.Finish) && !held(still, local, t, w) {
+			took = append(took, w.Duration())
 		}
 	}
 	if len(took) == 0 {

@@ -158,20 +158,19 @@ func (b *jobBuilder) complete() {
 				m.apply(t, w)
 			}
 		}
-		for k := range t.Attempts {
-			a := &t.Attempts[k]
-			began, ok := b.began[attemptKey{taskKey{reduceSlot: t.ReduceSlot, number: t.Number}, a.Number}]
-			if !ok || !workload.Known(began) || !workload.Known(a.Start) || !workload.Known(a.Finish) || began < a.Start || began > a.Finish {
-				continue
-			}
-			startup := began - a.Start
-			if t.ReduceSlot && workload.Known(a.Phases[workload.PhaseShuffle]) && a.Phases[workload.PhaseShuffle] >= startup {
-				a.Phases[workload.PhaseStartup] = startup
-				a.Phases[workload.PhaseShuffle] -= startup
-			} else if !t.ReduceSlot {
-				a.Phases[workload.PhaseStartup] = startup
-				a.Phases[workload.PhaseMap] = a.Finish - began
-			}
+	}
+	for t, a := range b.job.Each() {
+		began, ok := b.began[attemptKey{taskKey{reduceSlot: t.ReduceSlot, number: t.Number}, a.Number}]
+		if !ok || !workload.Known(began) || !workload.Known(a.Start) || !workload.Known(a.Finish) || began < a.Start || began > a.Finish {
+			continue
+		}
+		startup := began - a.Start
+		if t.ReduceSlot && workload.Known(a.Phases[workload.PhaseShuffle]) && a.Phases[workload.PhaseShuffle] >= startup {
+			a.Phases[workload.PhaseStartup] = startup
+			a.Phases[workload.PhaseShuffle] -= startup
+		} else if !t.ReduceSlot {
+			a.Phases[workload.PhaseStartup] = startup
+			a.Phases[workload.PhaseMap] = a.Finish - began
 		}
 	}
 }
@@ -205,23 +204,19 @@ func (b *jobBuilder) finish() error {
 	for i := range j.Tasks {
 		t := &j.Tasks[i]
 		slices.SortFunc(t.Attempts, func(x, y workload.HistoryAttempt) int { return cmp.Compare(x.Number, y.Number) })
-		for k := range t.Attempts {
-			t.Attempts[k].Kind = t.Kind
-			if a := &t.Attempts[k]; a.Rack == "" {
-				a.Rack = c.racks[a.Node]
-			}
-			c.locate(t, &t.Attempts[k])
+	}
+	for t, a := range j.Each() {
+		a.Kind = t.Kind
+		if a.Rack == "" {
+			a.Rack = c.racks[a.Node]
 		}
+		c.locate(t, a)
 	}
 	b.checkTimes("job "+j.ID, b.line, j.Submit, &j.Finish)
 	if j.Outcome == workload.Succeeded && !(b.noTotals && len(j.Tasks) == 0) {
-		for _, x := range []struct {
-			kind   workload.Kind
-			stated int
-			what   string
-		}{{workload.Map, j.Maps, "maps"}, {workload.Reduce, j.Reduces, "reduces"}} {
-			if found, _ := j.Count(x.kind); x.stated >= 0 && found != x.stated {
-				c.problem(b.line, "job %s succeeded with %d %s, but %d are recorded", j.ID, x.stated, x.what, found)
+		for kind, stated := range []int{workload.Map: j.Maps, workload.Reduce: j.Reduces} {
+			if found, _ := j.Count(workload.Kind(kind)); stated >= 0 && found != stated {
+				c.problem(b.line, "job %s succeeded with %d %ss, but %d are recorded", j.ID, stated, workload.Kind(kind), found)
 			}
 		}
 	}
@@ -245,10 +240,8 @@ func (c *collector) configureJob(j *workload.HistoryJob) {
 	if j.Pool == "" {
 		j.Pool = c.intern(j.Conf.String("mapred.fairscheduler.pool", ""))
 	}
-	for i := range j.Tasks {
-		for k := range j.Tasks[i].Attempts {
-			j.Tasks[i].Attempts[k].Pool = j.Pool
-		}
+	for _, a := range j.Each() {
+		a.Pool = j.Pool
 	}
 	if j.Queue == "" {
 		j.Queue = c.intern(j.Conf.String("mapred.job.queue.name", ""))
