@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"time"
 
 	"github.com/slotwave/slotwave/model/taskplan"
@@ -65,7 +64,7 @@ func (r *YARNRelease) TaskSize(conf workload.Conf, kind workload.Kind) (Resource
 		if err != nil {
 			return Resource{}, err
 		}
-		if heap := maxHeap(opts); heap > 0 && ratio > 0 {
+		if heap := workload.HeapMB(opts); heap > 0 && ratio > 0 {
 			usual = int64(math.Ceil(float64(heap) / ratio))
 		}
 	}
@@ -92,7 +91,7 @@ func (r *Release) TaskConf(conf workload.Conf) (taskplan.Conf, error) {
 			}
 			key := "mapreduce." + kind.String() + ".java.opts"
 			opts := conf.String(key, conf.String("mapred.child.java.opts", ""))
-			if ratio > 0 && maxHeap(opts) <= 0 {
+			if ratio > 0 && workload.HeapMB(opts) <= 0 {
 				heaps.Set(key, fmt.Sprintf("%s -Xmx%dm", opts, int64(ratio*float64(size.MemoryMiB))))
 			}
 		}
@@ -104,29 +103,10 @@ func (r *Release) TaskConf(conf workload.Conf) (taskplan.Conf, error) {
 }
 
 func containerSize(conf workload.Conf, memory, vcores string, usual int64) (Resource, error) {
-	m, err := conf.Int(memory, int(usual))
-	if err != nil {
-		return Resource{}, err
-	}
+	r := workload.ConfReader{Conf: conf}
+	m, v := int64(r.Int(memory, int(usual))), int64(r.Int(vcores, 1))
 	if m <= 0 {
-		m = int(usual)
+		m = usual
 	}
-	v, err := conf.Int(vcores, 1)
-	return Resource{MemoryMiB: int64(m), VCores: int64(v)}, err
-}
-
-var heapOption = regexp.MustCompile(`-Xmx(\d+)([kKmMgGtT]?)`)
-
-// maxHeap returns the last -Xmx of JVM options in MiB; 0: there is none.
-func maxHeap(opts string) int64 {
-	all := heapOption.FindAllStringSubmatch(opts, -1)
-	if len(all) == 0 {
-		return 0
-	}
-	last := all[len(all)-1]
-	n, err := workload.ParseBytes(last[1] + last[2])
-	if err != nil {
-		return 0
-	}
-	return n >> 20
+	return Resource{MemoryMiB: m, VCores: v}, r.Err
 }

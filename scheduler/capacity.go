@@ -127,7 +127,7 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 			percent: float32(q.percent("capacity")), maxPercent: float32(q.percent("maximum-capacity")),
 			userMin:      q.int("minimum-user-limit-percent", global("minimum-user-limit-percent"), 1),
 			userFactor:   float32(q.float("user-limit-factor", read.Number(capPrefix+"default-user-limit-factor"), 0)),
-			byPriority:   q.bool("supports-priority", read.Truth(capPrefix+"default-supports-priority")),
+			byPriority:   q.Bool("supports-priority", read.Truth(capPrefix+"default-supports-priority")),
 			maxInitJobs:  q.int("maximum-initialized-jobs-per-user", global("maximum-initialized-jobs-per-user"), 1),
 			maxTasks:     q.int("maximum-initialized-active-tasks", global("maximum-active-tasks-per-queue"), 1),
 			maxUserTasks: q.int("maximum-initialized-active-tasks-per-user", global("maximum-active-tasks-per-user"), 1),

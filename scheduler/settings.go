@@ -26,16 +26,9 @@ func (s *settings) millis(key string) time.Duration {
 	return time.Duration(s.Whole(key)) * time.Millisecond
 }
 
-func (s *settings) bool(key string, def bool) bool {
-	b, err := s.Conf.Bool(key, def)
-	s.Note(err)
-	return b
-}
-
 // int reads a whole number from least to the largest int of Java.
 func (s *settings) int(key string, def, least int) int {
-	n, err := s.Conf.Int(key, def)
-	s.Note(err)
+	n := s.Int(key, def)
 	if n < least || n > math.MaxInt32 {
 		s.Note(fmt.Errorf("%s = %d: want a whole number from %d to %d", key, n, least, math.MaxInt32))
 	}
@@ -44,8 +37,7 @@ func (s *settings) int(key string, def, least int) int {
 
 // float reads a finite number that is not below least.
 func (s *settings) float(key string, def, least float64) float64 {
-	f, err := s.Conf.Float(key, def)
-	s.Note(err)
+	f := s.Float(key, def)
 	if f < least || math.IsInf(f, 1) {
 		s.Note(fmt.Errorf("%s = %v: want a number from %v on", key, f, least))
 	}

@@ -177,6 +177,27 @@ func (r *ConfReader) Truth(key string) bool {
 	return b
 }
 
+// Int reads a whole number, or def when the property is not set.
+func (r *ConfReader) Int(key string, def int) int {
+	n, err := r.Conf.Int(key, def)
+	r.Note(err)
+	return n
+}
+
+// Float reads a number, or def when the property is not set.
+func (r *ConfReader) Float(key string, def float64) float64 {
+	f, err := r.Conf.Float(key, def)
+	r.Note(err)
+	return f
+}
+
+// Bool reads a truth value, or def when the property is not set.
+func (r *ConfReader) Bool(key string, def bool) bool {
+	b, err := r.Conf.Bool(key, def)
+	r.Note(err)
+	return b
+}
+
 // For returns the configuration with the defaults of a reader or release, if
 // those differ from the common ones ("fair2", "ideal").
 func (c Conf) For(reader string) Conf {

@@ -68,45 +68,18 @@ var estimatorClasses = []string{
 	SimpleExponential: speculatePackage + "SimpleExponentialTaskRuntimeEstimator",
 }
 
-// reader collects the first error of a list of properties.
-type reader struct {
-	conf workload.Conf
-	err  error
-}
-
-func (r *reader) keep(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-func (r *reader) whole(key string, def int) int {
-	v, err := r.conf.Int(key, def)
-	r.keep(err)
-	return v
-}
-
-func (r *reader) number(key string, def float64) float64 {
-	v, err := r.conf.Float(key, def)
-	r.keep(err)
-	return v
-}
-
-func (r *reader) truth(key string, def bool) bool {
-	v, err := r.conf.Bool(key, def)
-	r.keep(err)
-	return v
-}
+// reader reads properties and keeps the first error.
+type reader struct{ workload.ConfReader }
 
 func (r *reader) in(unit time.Duration, key string, def int) engine.Time {
-	return engine.At(unit) * engine.Time(r.whole(key, def))
+	return engine.At(unit) * engine.Time(r.Int(key, def))
 }
 
 // timeout is after how many ms a silent task is given up. Without a timeout tasks report
 // as often as with the usual one.
 func (r *reader) timeout() int {
 	const usual = 600000
-	if ms := r.whole("mapreduce.task.timeout", usual); ms > 0 {
+	if ms := r.Int("mapreduce.task.timeout", usual); ms > 0 {
 		return ms
 	}
 	return usual
@@ -114,61 +87,61 @@ func (r *reader) timeout() int {
 
 func (r *reader) estimator() Estimator {
 	const key = "yarn.app.mapreduce.am.job.task.estimator.class"
-	name := r.conf.String(key, estimatorClasses[Legacy])
+	name := r.Conf.String(key, estimatorClasses[Legacy])
 	for i, class := range estimatorClasses {
 		if class == name {
 			return Estimator(i)
 		}
 	}
-	r.keep(fmt.Errorf("%s: got %s: want one of %q", key, name, estimatorClasses))
+	r.Note(fmt.Errorf("%s: got %s: want one of %q", key, name, estimatorClasses))
 	return Legacy
 }
 
 // ReadSettings reads the settings of a job, with the defaults of Hadoop 2.7 and 3.3.
 func ReadSettings(conf workload.Conf) (Settings, error) {
-	r := &reader{conf: conf}
+	r := &reader{workload.ConfReader{Conf: conf}}
 	s := Settings{
-		Slowstart:          float32(r.number("mapreduce.job.reduce.slowstart.completedmaps", 0.05)),
-		RampUpLimit:        float32(r.number("yarn.app.mapreduce.am.job.reduce.rampup.limit", 0.5)),
-		PreemptionLimit:    float32(r.number("yarn.app.mapreduce.am.job.reduce.preemption.limit", 0.5)),
+		Slowstart:          float32(r.Float("mapreduce.job.reduce.slowstart.completedmaps", 0.05)),
+		RampUpLimit:        float32(r.Float("yarn.app.mapreduce.am.job.reduce.rampup.limit", 0.5)),
+		PreemptionLimit:    float32(r.Float("yarn.app.mapreduce.am.job.reduce.preemption.limit", 0.5)),
 		PreemptDelay:       r.in(time.Second, "mapreduce.job.reducer.preempt.delay.sec", 0),
 		UnconditionalDelay: r.in(time.Second, "mapreduce.job.reducer.unconditional-preempt.delay.sec", 300),
-		RunningMaps:        r.whole("mapreduce.job.running.map.limit", 0),
-		RunningReduces:     r.whole("mapreduce.job.running.reduce.limit", 0),
-		Blacklist:          r.truth("yarn.app.mapreduce.am.job.node-blacklisting.enable", true),
-		NodeFailures:       r.whole("mapreduce.job.maxtaskfailures.per.tracker", 3),
-		IgnorePercent:      r.whole("yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent", 33),
-		MapAttempts:        r.whole("mapreduce.map.maxattempts", 4),
-		ReduceAttempts:     r.whole("mapreduce.reduce.maxattempts", 4),
-		MapFailures:        r.whole("mapreduce.map.failures.maxpercent", 0),
-		ReduceFailures:     r.whole("mapreduce.reduce.failures.maxpercent", 0),
+		RunningMaps:        r.Int("mapreduce.job.running.map.limit", 0),
+		RunningReduces:     r.Int("mapreduce.job.running.reduce.limit", 0),
+		Blacklist:          r.Bool("yarn.app.mapreduce.am.job.node-blacklisting.enable", true),
+		NodeFailures:       r.Int("mapreduce.job.maxtaskfailures.per.tracker", 3),
+		IgnorePercent:      r.Int("yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent", 33),
+		MapAttempts:        r.Int("mapreduce.map.maxattempts", 4),
+		ReduceAttempts:     r.Int("mapreduce.reduce.maxattempts", 4),
+		MapFailures:        r.Int("mapreduce.map.failures.maxpercent", 0),
+		ReduceFailures:     r.Int("mapreduce.reduce.failures.maxpercent", 0),
 		Progress:           r.in(time.Millisecond, "mapreduce.task.progress-report.interval", r.timeout()/100),
 		Heartbeat:          r.in(time.Millisecond, "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", 1000),
-		Recovery:           r.truth("yarn.app.mapreduce.am.job.recovery.enable", true),
-		Uber:               r.truth("mapreduce.job.ubertask.enable", false),
-		UberMaps:           r.whole("mapreduce.job.ubertask.maxmaps", 9),
-		UberReduces:        r.whole("mapreduce.job.ubertask.maxreduces", 1),
-		UberBytes:          int64(r.whole("mapreduce.job.ubertask.maxbytes", 0)),
+		Recovery:           r.Bool("yarn.app.mapreduce.am.job.recovery.enable", true),
+		Uber:               r.Bool("mapreduce.job.ubertask.enable", false),
+		UberMaps:           r.Int("mapreduce.job.ubertask.maxmaps", 9),
+		UberReduces:        r.Int("mapreduce.job.ubertask.maxreduces", 1),
+		UberBytes:          int64(r.Int("mapreduce.job.ubertask.maxbytes", 0)),
 		Speculation:        r.speculation(),
 	}
-	return s, r.err
+	return s, r.Err
 }
 
 func (r *reader) speculation() SpeculationSettings {
 	const smooth = "yarn.app.mapreduce.am.job.task.estimator."
 	s := SpeculationSettings{
-		Maps:            r.truth("mapreduce.map.speculative", true),
-		Reduces:         r.truth("mapreduce.reduce.speculative", true),
+		Maps:            r.Bool("mapreduce.map.speculative", true),
+		Reduces:         r.Bool("mapreduce.reduce.speculative", true),
 		Estimator:       r.estimator(),
 		AfterNone:       r.in(time.Millisecond, "mapreduce.job.speculative.retry-after-no-speculate", 1000),
 		AfterSome:       r.in(time.Millisecond, "mapreduce.job.speculative.retry-after-speculate", 15000),
-		CapRunning:      r.number("mapreduce.job.speculative.speculative-cap-running-tasks", 0.1),
-		CapTotal:        r.number("mapreduce.job.speculative.speculative-cap-total-tasks", 0.01),
-		Minimum:         r.whole("mapreduce.job.speculative.minimum-allowed-tasks", 10),
+		CapRunning:      r.Float("mapreduce.job.speculative.speculative-cap-running-tasks", 0.1),
+		CapTotal:        r.Float("mapreduce.job.speculative.speculative-cap-total-tasks", 0.01),
+		Minimum:         r.Int("mapreduce.job.speculative.minimum-allowed-tasks", 10),
 		Smoothing:       r.in(time.Millisecond, smooth+"exponential.smooth.lambda-ms", 60000),
-		SmoothTime:      !r.truth(smooth+"exponential.smooth.rate", true),
+		SmoothTime:      !r.Bool(smooth+"exponential.smooth.rate", true),
 		SimpleSmoothing: r.in(time.Millisecond, smooth+"simple.exponential.smooth.lambda-ms", 120000),
-		SimpleSkip:      r.whole(smooth+"simple.exponential.smooth.skip-initials", 24),
+		SimpleSkip:      r.Int(smooth+"simple.exponential.smooth.skip-initials", 24),
 	}
 	// SimpleExponentialTaskRuntimeEstimator.contextualize
 	s.SimpleStagnated = max(2*s.SimpleSmoothing, r.in(time.Millisecond, smooth+"simple.exponential.smooth.stagnated-ms", 360000))
