@@ -14,7 +14,6 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/scheduler"
-	"github.com/slotwave/slotwave/scheduler/schedulertest"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -57,7 +56,7 @@ func TestDecisionsStay(t *testing.T) {
 // driver plays a random history of a cluster.
 type driver struct {
 	rng     *rand.Rand
-	c       *schedulertest.Cluster
+	c       *Cluster
 	jobs    []string
 	running []string // tasks
 }
@@ -68,8 +67,8 @@ func (d *driver) rarely(n int) bool { return d.rng.IntN(n) == 0 }
 
 // drive plays one history and returns how many tasks were launched.
 func (d *driver) drive(t *testing.T, policy, release string, note func(string)) (launched int) {
-	trackers := schedulertest.Trackers{Count: d.n(1, 6), Maps: d.n(1, 4), Reduces: d.n(1, 3), PerRack: d.n(0, 3)}
-	d.c = schedulertest.New(t, d.spec(policy), release, trackers)
+	trackers := Trackers{Count: d.n(1, 6), Maps: d.n(1, 4), Reduces: d.n(1, 3), PerRack: d.n(0, 3)}
+	d.c = newCluster(t, d.spec(policy), release, trackers)
 	preempts := policy == "fair2"
 	for step := range 250 {
 		switch k := d.n(0, 19); {
@@ -115,7 +114,7 @@ func (d *driver) drive(t *testing.T, policy, release string, note func(string)) 
 func (d *driver) submit(policy string, trackers int) {
 	name := "j" + strconv.Itoa(len(d.jobs))
 	d.jobs = append(d.jobs, name)
-	j := schedulertest.Job{
+	j := Job{
 		Name: name, Maps: d.n(1, 12), Reduces: d.n(0, 4), Slowstart: d.n(0, 1),
 		User: []string{"ann", "bob", "carl"}[d.n(0, 2)], Pool: []string{"", "p", "q", "r"}[d.n(0, 3)],
 		Queue:    []string{"p", "q"}[d.n(0, 1)],

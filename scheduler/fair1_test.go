@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/scheduler/schedulertest"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -20,12 +19,12 @@ func fair1(spec model.Scheduler, pairs ...string) model.Scheduler {
 func most(n int) *int { return &n }
 
 // slots is a single tracker.
-func slots(maps, reduces int) schedulertest.Trackers {
-	return schedulertest.Trackers{Count: 1, Maps: maps, Reduces: reduces}
+func slots(maps, reduces int) Trackers {
+	return Trackers{Count: 1, Maps: maps, Reduces: reduces}
 }
 
 // beats has tracker 0 beat once for each of the tasks it must get.
-func beats(t *testing.T, c *schedulertest.Cluster, tasks ...string) {
+func beats(t *testing.T, c *Cluster, tasks ...string) {
 	t.Helper()
 	for _, want := range tasks {
 		c.Beat(0, want)
@@ -38,9 +37,9 @@ func beats(t *testing.T, c *schedulertest.Cluster, tasks ...string) {
 // and 1000. After b's first map 1000 and 1500, so b goes again; then a has 1500
 // and b, which runs its share, 1500, and the older one goes first.
 func TestFair1Deficits(t *testing.T) {
-	c := schedulertest.New(t, fair1(model.Scheduler{}), "0.20.2", slots(4, 0))
-	c.Submit(schedulertest.Job{Name: "a", Maps: 10})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 10})
+	c := newCluster(t, fair1(model.Scheduler{}), "0.20.2", slots(4, 0))
+	c.Submit(Job{Name: "a", Maps: 10})
+	c.Submit(Job{Name: "b", Maps: 10})
 	for _, want := range []string{"a map", "b map", "b map", "a map"} {
 		c.Pass(half)
 		c.Beat(0, want)
@@ -49,9 +48,9 @@ func TestFair1Deficits(t *testing.T) {
 
 // Between two updates the largest deficit stays the largest, whatever it gets.
 func TestFair1DeficitsRestBetweenUpdates(t *testing.T) {
-	c := schedulertest.New(t, fair1(model.Scheduler{}), "0.20.2", slots(6, 0))
-	c.Submit(schedulertest.Job{Name: "a", Maps: 10})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 3})
+	c := newCluster(t, fair1(model.Scheduler{}), "0.20.2", slots(6, 0))
+	c.Submit(Job{Name: "a", Maps: 10})
+	c.Submit(Job{Name: "b", Maps: 3})
 	c.Pass(half)
 	c.Beat(0, "a map")
 	c.Pass(half)
@@ -61,10 +60,10 @@ func TestFair1DeficitsRestBetweenUpdates(t *testing.T) {
 // Many jobs wait, the younger the longer: forty jobs of one map each are served
 // in the order of their deficits, not of their submission.
 func TestFair1ManyDeficits(t *testing.T) {
-	c := schedulertest.New(t, fair1(model.Scheduler{}), "0.20.2", slots(100, 0))
+	c := newCluster(t, fair1(model.Scheduler{}), "0.20.2", slots(100, 0))
 	name := func(i int) string { return fmt.Sprint("job", i) }
 	for i := range 40 {
-		c.Submit(schedulertest.Job{Name: name(i), Maps: 1, SetUp: true})
+		c.Submit(Job{Name: name(i), Maps: 1, SetUp: true})
 	}
 	for i := range 40 {
 		c.Start(name(39 - i))
@@ -78,9 +77,9 @@ func TestFair1ManyDeficits(t *testing.T) {
 // A tick that was not simulated counts all the same: b lacks 3 x 500, and a, which
 // runs one, 2 x 500.
 func TestFair1SkippedTicks(t *testing.T) {
-	c := schedulertest.New(t, fair1(model.Scheduler{}), "0.20.2", slots(6, 0))
-	c.Submit(schedulertest.Job{Name: "a", Maps: 10})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 10})
+	c := newCluster(t, fair1(model.Scheduler{}), "0.20.2", slots(6, 0))
+	c.Submit(Job{Name: "a", Maps: 10})
+	c.Submit(Job{Name: "b", Maps: 10})
 	c.Pass(half)
 	c.Beat(0, "a map")
 	c.Skip(half)
@@ -91,8 +90,8 @@ func TestFair1SkippedTicks(t *testing.T) {
 // assignmultiple one of each.
 func TestFair1TasksPerHeartbeat(t *testing.T) {
 	for value, want := range map[string][2]string{"false": {"a map", "a reduce"}, "true": {"a map, a reduce", "a reduce"}} {
-		c := schedulertest.New(t, fair1(model.Scheduler{}, "mapred.fairscheduler.assignmultiple", value), "0.20.2", slots(2, 2))
-		c.Submit(schedulertest.Job{Name: "a", Maps: 4, Reduces: 4})
+		c := newCluster(t, fair1(model.Scheduler{}, "mapred.fairscheduler.assignmultiple", value), "0.20.2", slots(2, 2))
+		c.Submit(Job{Name: "a", Maps: 4, Reduces: 4})
 		c.Pass(half)
 		beats(t, c, "a map", "a map", "")
 		c.End("a map", 1)
@@ -105,8 +104,8 @@ func TestFair1TasksPerHeartbeat(t *testing.T) {
 // 1 of 3.
 func TestFair1ReducesAfterFivePercent(t *testing.T) {
 	for maps, ended := range map[int]int{40: 2, 3: 1} {
-		c := schedulertest.New(t, fair1(model.Scheduler{}), "0.20.2", slots(1, 1))
-		c.Submit(schedulertest.Job{Name: "a", Maps: maps, Reduces: 1})
+		c := newCluster(t, fair1(model.Scheduler{}), "0.20.2", slots(1, 1))
+		c.Submit(Job{Name: "a", Maps: maps, Reduces: 1})
 		for range ended {
 			c.Pass(half)
 			beats(t, c, "a map", "")
@@ -121,9 +120,9 @@ func TestFair1ReducesAfterFivePercent(t *testing.T) {
 // with 3 it takes 2. A lagging map counts as one more that is needed, although
 // nothing is speculated.
 func TestFair1SpreadsLoad(t *testing.T) {
-	c := schedulertest.New(t, fair1(model.Scheduler{}), "0.20.2", schedulertest.Trackers{Count: 2, Maps: 2})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 1})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 1})
+	c := newCluster(t, fair1(model.Scheduler{}), "0.20.2", Trackers{Count: 2, Maps: 2})
+	c.Submit(Job{Name: "a", Maps: 1})
+	c.Submit(Job{Name: "b", Maps: 1})
 	c.Pass(half)
 	beats(t, c, "a map", "")
 	c.Lag("a", 1)
@@ -148,9 +147,9 @@ func TestFair1Weights(t *testing.T) {
 		{"lighter pool", workload.Normal, workload.Normal, "p", 0.9, "x map"},
 	} {
 		t.Run(row.why, func(t *testing.T) {
-			c := schedulertest.New(t, fair1(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: row.weight}}}), "0.20.2", slots(8, 0))
-			c.Submit(schedulertest.Job{Name: "x", Maps: 9, Priority: row.x, Pool: "o"})
-			c.Submit(schedulertest.Job{Name: "y", Maps: 9, Priority: row.y, Pool: row.pool})
+			c := newCluster(t, fair1(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: row.weight}}}), "0.20.2", slots(8, 0))
+			c.Submit(Job{Name: "x", Maps: 9, Priority: row.x, Pool: "o"})
+			c.Submit(Job{Name: "y", Maps: 9, Priority: row.y, Pool: row.pool})
 			c.Pass(2 * half)
 			c.Beat(0, row.first)
 		})
@@ -161,9 +160,9 @@ func TestFair1Weights(t *testing.T) {
 // priority gets four and one of normal priority two; y, which waited half a
 // second longer for its two, stays ahead by 1000 for ten minutes.
 func TestFair1SharesAreExact(t *testing.T) {
-	c := schedulertest.New(t, fair1(model.Scheduler{}), "0.20.2", slots(6, 0))
-	c.Submit(schedulertest.Job{Name: "x", Maps: 90, Priority: workload.High})
-	c.Submit(schedulertest.Job{Name: "y", Maps: 90})
+	c := newCluster(t, fair1(model.Scheduler{}), "0.20.2", slots(6, 0))
+	c.Submit(Job{Name: "x", Maps: 90, Priority: workload.High})
+	c.Submit(Job{Name: "y", Maps: 90})
 	c.Pass(half)
 	beats(t, c, "x map", "x map", "x map", "x map")
 	c.Pass(half)
@@ -188,11 +187,11 @@ func TestFair1Booster(t *testing.T) {
 		{workload.High, 5*time.Minute - 3*half, "new map"},
 		{workload.High, 5 * time.Minute, "old map"},
 	} {
-		c := schedulertest.New(t, fair1(model.Scheduler{},
+		c := newCluster(t, fair1(model.Scheduler{},
 			"mapred.fairscheduler.weightadjuster", "org.apache.hadoop.mapred.NewJobWeightBooster"), "0.20.2", slots(8, 0))
-		c.Submit(schedulertest.Job{Name: "old", Maps: 9, Priority: row.old, Pool: "p", SetUp: true})
+		c.Submit(Job{Name: "old", Maps: 9, Priority: row.old, Pool: "p", SetUp: true})
 		c.Pass(time.Hour)
-		c.Submit(schedulertest.Job{Name: "new", Maps: 9, Pool: "p", SetUp: true})
+		c.Submit(Job{Name: "new", Maps: 9, Pool: "p", SetUp: true})
 		c.Pass(row.age)
 		c.Start("old")
 		c.Start("new")
@@ -205,9 +204,9 @@ func TestFair1Booster(t *testing.T) {
 // task 1.
 func TestFair1SizeBasedWeight(t *testing.T) {
 	for value, first := range map[string]string{"false": "small map", "true": "big map"} {
-		c := schedulertest.New(t, fair1(model.Scheduler{}, "mapred.fairscheduler.sizebasedweight", value), "0.20.2", slots(4, 0))
-		c.Submit(schedulertest.Job{Name: "small", Maps: 1})
-		c.Submit(schedulertest.Job{Name: "big", Maps: 7})
+		c := newCluster(t, fair1(model.Scheduler{}, "mapred.fairscheduler.sizebasedweight", value), "0.20.2", slots(4, 0))
+		c.Submit(Job{Name: "small", Maps: 1})
+		c.Submit(Job{Name: "big", Maps: 7})
 		c.Pass(2 * half)
 		c.Beat(0, first)
 	}
@@ -217,21 +216,21 @@ func TestFair1SizeBasedWeight(t *testing.T) {
 // gets floor(3 x 2/3) = 2 and lo floor(3 x 1/3) = 1; other waits although its
 // deficit is the largest.
 func TestFair1GuaranteedSlots(t *testing.T) {
-	c := schedulertest.New(t, fair1(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MinMaps: 3}}}), "0.20.2", slots(6, 0))
-	c.Submit(schedulertest.Job{Name: "other", Maps: 9, Pool: "o"})
+	c := newCluster(t, fair1(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MinMaps: 3}}}), "0.20.2", slots(6, 0))
+	c.Submit(Job{Name: "other", Maps: 9, Pool: "o"})
 	c.Pass(10 * half)
-	c.Submit(schedulertest.Job{Name: "lo", Maps: 9, Pool: "p"})
-	c.Submit(schedulertest.Job{Name: "hi", Maps: 9, Pool: "p", Priority: workload.High})
+	c.Submit(Job{Name: "lo", Maps: 9, Pool: "p"})
+	c.Submit(Job{Name: "hi", Maps: 9, Pool: "p", Priority: workload.High})
 	c.Pass(half)
 	beats(t, c, "lo map", "hi map", "hi map", "other map")
 }
 
 // The same for reduces.
 func TestFair1GuaranteedReduces(t *testing.T) {
-	c := schedulertest.New(t, fair1(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MinReduces: 1}}}), "0.20.2", slots(2, 6))
+	c := newCluster(t, fair1(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MinReduces: 1}}}), "0.20.2", slots(2, 6))
 	for _, job := range []string{"other", "mine"} {
 		pool := map[string]string{"other": "o", "mine": "p"}[job]
-		c.Submit(schedulertest.Job{Name: job, Maps: 1, Reduces: 5, Pool: pool})
+		c.Submit(Job{Name: job, Maps: 1, Reduces: 5, Pool: pool})
 		c.Pass(half)
 		c.Beat(0, job+" map")
 		c.End(job+" map", 1)
@@ -245,17 +244,17 @@ func TestFair1GuaranteedReduces(t *testing.T) {
 // The deficits change the choice: once x has had a map, the slot is y's.
 func TestFair1OneGuaranteedSlot(t *testing.T) {
 	pools := []model.Pool{{Name: "p", Weight: 1, MinMaps: 1}}
-	c := schedulertest.New(t, fair1(model.Scheduler{Pools: pools}), "0.20.2", slots(6, 0))
-	c.Submit(schedulertest.Job{Name: "other", Maps: 9, Pool: "o"})
-	c.Submit(schedulertest.Job{Name: "lo", Maps: 9, Pool: "p"})
-	c.Submit(schedulertest.Job{Name: "hi", Maps: 9, Pool: "p", Priority: workload.High})
+	c := newCluster(t, fair1(model.Scheduler{Pools: pools}), "0.20.2", slots(6, 0))
+	c.Submit(Job{Name: "other", Maps: 9, Pool: "o"})
+	c.Submit(Job{Name: "lo", Maps: 9, Pool: "p"})
+	c.Submit(Job{Name: "hi", Maps: 9, Pool: "p", Priority: workload.High})
 	c.Pass(half)
 	beats(t, c, "hi map", "other map")
 
-	c = schedulertest.New(t, fair1(model.Scheduler{Pools: pools}), "0.20.2", slots(6, 0))
-	c.Submit(schedulertest.Job{Name: "other", Maps: 9, Pool: "o"})
-	c.Submit(schedulertest.Job{Name: "x", Maps: 9, Pool: "p"})
-	c.Submit(schedulertest.Job{Name: "y", Maps: 9, Pool: "p"})
+	c = newCluster(t, fair1(model.Scheduler{Pools: pools}), "0.20.2", slots(6, 0))
+	c.Submit(Job{Name: "other", Maps: 9, Pool: "o"})
+	c.Submit(Job{Name: "x", Maps: 9, Pool: "p"})
+	c.Submit(Job{Name: "y", Maps: 9, Pool: "p"})
 	c.Pass(half)
 	beats(t, c, "x map", "other map")
 	c.Pass(half)
@@ -265,11 +264,11 @@ func TestFair1OneGuaranteedSlot(t *testing.T) {
 // A job gets no more guaranteed slots than it has tasks; the rest goes to the
 // pool's other job.
 func TestFair1GuaranteedSlotsByTasks(t *testing.T) {
-	c := schedulertest.New(t, fair1(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MinMaps: 4}}}), "0.20.2", slots(8, 0))
-	c.Submit(schedulertest.Job{Name: "other", Maps: 9, Pool: "o"})
+	c := newCluster(t, fair1(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MinMaps: 4}}}), "0.20.2", slots(8, 0))
+	c.Submit(Job{Name: "other", Maps: 9, Pool: "o"})
 	c.Pass(10 * half)
-	c.Submit(schedulertest.Job{Name: "tiny", Maps: 1, Pool: "p"})
-	c.Submit(schedulertest.Job{Name: "big", Maps: 9, Pool: "p"})
+	c.Submit(Job{Name: "tiny", Maps: 1, Pool: "p"})
+	c.Submit(Job{Name: "big", Maps: 9, Pool: "p"})
 	c.Pass(half)
 	beats(t, c, "tiny map", "big map", "big map", "big map", "other map")
 }
@@ -278,9 +277,9 @@ func TestFair1GuaranteedSlotsByTasks(t *testing.T) {
 // its 3 and not 2, and the other the 1 that is left. After half a second 1500
 // and 500: with 1000 each the older one would get the fourth slot.
 func TestFair1GuaranteeRaisesShare(t *testing.T) {
-	c := schedulertest.New(t, fair1(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MinMaps: 3}}}), "0.20.2", slots(4, 0))
-	c.Submit(schedulertest.Job{Name: "other", Maps: 9, Pool: "o"})
-	c.Submit(schedulertest.Job{Name: "mine", Maps: 9, Pool: "p"})
+	c := newCluster(t, fair1(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MinMaps: 3}}}), "0.20.2", slots(4, 0))
+	c.Submit(Job{Name: "other", Maps: 9, Pool: "o"})
+	c.Submit(Job{Name: "mine", Maps: 9, Pool: "p"})
 	c.Pass(2 * half)
 	beats(t, c, "mine map", "mine map", "mine map", "mine map")
 }
@@ -293,10 +292,10 @@ func TestFair1RunningJobs(t *testing.T) {
 		fair1(model.Scheduler{Users: []model.UserLimit{{Name: "ann", MaxRunningJobs: 1}}}),
 		fair1(model.Scheduler{}, "userMaxJobsDefault", "1"),
 	} {
-		c := schedulertest.New(t, spec, "0.20.2", slots(4, 0))
-		c.Submit(schedulertest.Job{Name: "low", Maps: 2, Pool: "p", User: "ann", Priority: workload.Low})
-		c.Submit(schedulertest.Job{Name: "first", Maps: 1, Pool: "p", User: "ann"})
-		c.Submit(schedulertest.Job{Name: "bobs", Maps: 1, Pool: "q", User: "bob"})
+		c := newCluster(t, spec, "0.20.2", slots(4, 0))
+		c.Submit(Job{Name: "low", Maps: 2, Pool: "p", User: "ann", Priority: workload.Low})
+		c.Submit(Job{Name: "first", Maps: 1, Pool: "p", User: "ann"})
+		c.Submit(Job{Name: "bobs", Maps: 1, Pool: "q", User: "bob"})
 		c.Pass(half)
 		beats(t, c, "first map", "bobs map", "")
 		c.End("first map", 1)
@@ -309,10 +308,10 @@ func TestFair1RunningJobs(t *testing.T) {
 // Without a pool a job is in that of its user, and without both in default.
 func TestPoolOf(t *testing.T) {
 	pools := []model.Pool{{Name: "default", Weight: 3}, {Name: "ann", Weight: 2}}
-	c := schedulertest.New(t, fair1(model.Scheduler{Pools: pools}), "0.20.2", slots(6, 0))
-	c.Submit(schedulertest.Job{Name: "pool", Maps: 1, Pool: "p", User: "ann"})
-	c.Submit(schedulertest.Job{Name: "user", Maps: 1, User: "ann"})
-	c.Submit(schedulertest.Job{Name: "none", Maps: 1})
+	c := newCluster(t, fair1(model.Scheduler{Pools: pools}), "0.20.2", slots(6, 0))
+	c.Submit(Job{Name: "pool", Maps: 1, Pool: "p", User: "ann"})
+	c.Submit(Job{Name: "user", Maps: 1, User: "ann"})
+	c.Submit(Job{Name: "none", Maps: 1})
 	c.Pass(2 * half)
 	beats(t, c, "none map", "user map", "pool map")
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/scheduler"
-	"github.com/slotwave/slotwave/scheduler/schedulertest"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -19,10 +18,10 @@ func fair2(spec model.Scheduler, pairs ...string) model.Scheduler {
 // go to p's a, q's c, p's b, q's c. Equal pools go by name, equal jobs by
 // submission.
 func TestFair2PoolsShare(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}), "1.2.1", slots(4, 0))
-	c.Submit(schedulertest.Job{Name: "c", Maps: 9, Pool: "q"})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 9, Pool: "p"})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Pool: "p"})
+	c := newCluster(t, fair2(model.Scheduler{}), "1.2.1", slots(4, 0))
+	c.Submit(Job{Name: "c", Maps: 9, Pool: "q"})
+	c.Submit(Job{Name: "a", Maps: 9, Pool: "p"})
+	c.Submit(Job{Name: "b", Maps: 9, Pool: "p"})
 	c.Pass(half)
 	c.Beat(0, "a map, c map, b map, c map")
 	c.End("c map", 2)
@@ -32,18 +31,18 @@ func TestFair2PoolsShare(t *testing.T) {
 // A pool of weight 3 has three tasks for one: 0/3 and 0/1, 1/3 and 0/1, 1/3 and
 // 1/1, 2/3 and 1/1, then 3/3 and 1/1.
 func TestFair2PoolWeights(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 3}}}), "1.2.1", slots(5, 0))
-	c.Submit(schedulertest.Job{Name: "a", Maps: 9, Pool: "p"})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Pool: "q"})
+	c := newCluster(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 3}}}), "1.2.1", slots(5, 0))
+	c.Submit(Job{Name: "a", Maps: 9, Pool: "p"})
+	c.Submit(Job{Name: "b", Maps: 9, Pool: "q"})
 	c.Pass(half)
 	c.Beat(0, "a map, b map, a map, a map, a map")
 }
 
 // Within a pool the priority is the weight: high counts twice.
 func TestFair2JobWeights(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}), "1.2.1", slots(6, 0))
-	c.Submit(schedulertest.Job{Name: "a", Maps: 9})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Priority: workload.High})
+	c := newCluster(t, fair2(model.Scheduler{}), "1.2.1", slots(6, 0))
+	c.Submit(Job{Name: "a", Maps: 9})
+	c.Submit(Job{Name: "b", Maps: 9, Priority: workload.High})
 	c.Pass(half)
 	c.Beat(0, "a map, b map, b map, a map, b map, b map")
 }
@@ -52,22 +51,22 @@ func TestFair2JobWeights(t *testing.T) {
 // before the other: p has 0/1, 1/1; q 0/2, 1/2. Then all go by their weights. A
 // pool that demands less than its minimum needs only that.
 func TestFair2MinShares(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{Pools: []model.Pool{
+	c := newCluster(t, fair2(model.Scheduler{Pools: []model.Pool{
 		{Name: "p", Weight: 1, MinMaps: 1}, {Name: "q", Weight: 1, MinMaps: 2}, {Name: "z", Weight: 1, MinMaps: 5},
 	}}), "1.2.1", slots(9, 0))
-	c.Submit(schedulertest.Job{Name: "a", Maps: 9, Pool: "a"})
-	c.Submit(schedulertest.Job{Name: "p", Maps: 9, Pool: "p"})
-	c.Submit(schedulertest.Job{Name: "q", Maps: 9, Pool: "q"})
-	c.Submit(schedulertest.Job{Name: "z", Maps: 1, Pool: "z"})
+	c.Submit(Job{Name: "a", Maps: 9, Pool: "a"})
+	c.Submit(Job{Name: "p", Maps: 9, Pool: "p"})
+	c.Submit(Job{Name: "q", Maps: 9, Pool: "q"})
+	c.Submit(Job{Name: "z", Maps: 1, Pool: "z"})
 	c.Pass(half)
 	c.Beat(0, "p map, q map, z map, q map, a map, a map, p map, a map, p map")
 }
 
 // The same for reduces.
 func TestFair2MinReduces(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "q", Weight: 1, MinReduces: 2}}}), "1.2.1", slots(0, 3))
-	c.Submit(schedulertest.Job{Name: "a", Reduces: 9, Pool: "a"})
-	c.Submit(schedulertest.Job{Name: "q", Reduces: 9, Pool: "q"})
+	c := newCluster(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "q", Weight: 1, MinReduces: 2}}}), "1.2.1", slots(0, 3))
+	c.Submit(Job{Name: "a", Reduces: 9, Pool: "a"})
+	c.Submit(Job{Name: "q", Reduces: 9, Pool: "q"})
 	c.Pass(half)
 	c.Beat(0, "q reduce, q reduce, a reduce")
 }
@@ -75,9 +74,9 @@ func TestFair2MinReduces(t *testing.T) {
 // A pool at its maximum gets no more, and what it has beyond is no demand: of
 // nine maps one, of nine reduces two. A tracker may take ceil(3 x 2/6) = 1 reduce.
 func TestFair2MaxSlots(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MaxMaps: most(1), MaxReduces: most(2)}}}), "1.2.1",
-		schedulertest.Trackers{Count: 2, Maps: 3, Reduces: 3})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 9, Reduces: 9, Pool: "p"})
+	c := newCluster(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MaxMaps: most(1), MaxReduces: most(2)}}}), "1.2.1",
+		Trackers{Count: 2, Maps: 3, Reduces: 3})
+	c.Submit(Job{Name: "a", Maps: 9, Reduces: 9, Pool: "p"})
 	c.Pass(half)
 	c.Beat(0, "a map, a reduce")
 	c.Beat(1, "a reduce")
@@ -90,9 +89,9 @@ func TestFair2MaxSlots(t *testing.T) {
 // A second pool does not get round the maximum of the first: p has its one map,
 // q takes the rest.
 func TestFair2MaxSlotsLeaveTheRest(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MaxMaps: most(1)}}}), "1.2.1", slots(4, 0))
-	c.Submit(schedulertest.Job{Name: "a", Maps: 9, Pool: "p"})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Pool: "q"})
+	c := newCluster(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, MaxMaps: most(1)}}}), "1.2.1", slots(4, 0))
+	c.Submit(Job{Name: "a", Maps: 9, Pool: "p"})
+	c.Submit(Job{Name: "b", Maps: 9, Pool: "q"})
 	c.Pass(half)
 	c.Beat(0, "a map, b map, b map, b map")
 }
@@ -103,10 +102,10 @@ func TestFair2FIFOPool(t *testing.T) {
 		fair2(model.Scheduler{Pools: []model.Pool{{Name: "p", Weight: 1, Mode: "FIFO"}}}),
 		fair2(model.Scheduler{}, "defaultPoolSchedulingMode", "fifo"),
 	} {
-		c := schedulertest.New(t, spec, "1.2.1", slots(4, 0))
-		c.Submit(schedulertest.Job{Name: "a", Maps: 2, Pool: "p"})
-		c.Submit(schedulertest.Job{Name: "b", Maps: 2, Pool: "p"})
-		c.Submit(schedulertest.Job{Name: "c", Maps: 1, Pool: "p", Priority: workload.High})
+		c := newCluster(t, spec, "1.2.1", slots(4, 0))
+		c.Submit(Job{Name: "a", Maps: 2, Pool: "p"})
+		c.Submit(Job{Name: "b", Maps: 2, Pool: "p"})
+		c.Submit(Job{Name: "c", Maps: 1, Pool: "p", Priority: workload.High})
 		c.Pass(half)
 		c.Beat(0, "c map, a map, a map, b map")
 	}
@@ -122,10 +121,10 @@ func TestFair2RunningJobs(t *testing.T) {
 		fair2(model.Scheduler{}, "poolMaxJobsDefault", "1"),
 		fair2(model.Scheduler{}, "userMaxJobsDefault", "1"),
 	} {
-		c := schedulertest.New(t, spec, "1.2.1", slots(4, 0))
-		c.Submit(schedulertest.Job{Name: "first", Maps: 1, Pool: "p", User: "ann", SetUp: true})
-		c.Submit(schedulertest.Job{Name: "second", Maps: 1, Pool: "p", User: "ann"})
-		c.Submit(schedulertest.Job{Name: "bobs", Maps: 1, Pool: "q", User: "bob"})
+		c := newCluster(t, spec, "1.2.1", slots(4, 0))
+		c.Submit(Job{Name: "first", Maps: 1, Pool: "p", User: "ann", SetUp: true})
+		c.Submit(Job{Name: "second", Maps: 1, Pool: "p", User: "ann"})
+		c.Submit(Job{Name: "bobs", Maps: 1, Pool: "q", User: "bob"})
 		c.Pass(half)
 		c.Beat(0, "bobs map")
 		if c.Initialised("second") {
@@ -143,11 +142,11 @@ func TestFair2RunningJobs(t *testing.T) {
 // Priority decides who runs; a job that runs has to make room in the list for a
 // more urgent one, and gets no new tasks.
 func TestFair2UrgentJobTakesThePlace(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}, "userMaxJobsDefault", "1"), "1.2.1", slots(2, 0))
-	c.Submit(schedulertest.Job{Name: "a", Maps: 9, User: "ann"})
+	c := newCluster(t, fair2(model.Scheduler{}, "userMaxJobsDefault", "1"), "1.2.1", slots(2, 0))
+	c.Submit(Job{Name: "a", Maps: 9, User: "ann"})
 	c.Pass(half)
 	c.Beat(0, "a map, a map")
-	c.Submit(schedulertest.Job{Name: "b", Maps: 9, User: "ann", Priority: workload.High})
+	c.Submit(Job{Name: "b", Maps: 9, User: "ann", Priority: workload.High})
 	c.Pass(half)
 	c.End("a map", 1)
 	c.Beat(0, "b map")
@@ -164,8 +163,8 @@ func TestFair2TasksPerHeartbeat(t *testing.T) {
 		{"mapred.fairscheduler.assignmultiple.maps", "1", "a map, a reduce, a reduce"},
 		{"mapred.fairscheduler.assignmultiple.reduces", "0", "a map, a map"},
 	} {
-		c := schedulertest.New(t, fair2(model.Scheduler{}, row.key, row.value), "1.2.1", slots(2, 2))
-		c.Submit(schedulertest.Job{Name: "a", Maps: 9, Reduces: 9})
+		c := newCluster(t, fair2(model.Scheduler{}, row.key, row.value), "1.2.1", slots(2, 2))
+		c.Submit(Job{Name: "a", Maps: 9, Reduces: 9})
 		c.Pass(half)
 		c.Beat(0, row.want)
 	}
@@ -179,8 +178,8 @@ func TestFair2MapOrReduce(t *testing.T) {
 		"1.2.1": {"a map, a reduce, a map, a reduce, a map, a reduce", "a reduce, a map, a reduce"},
 		"1.0.4": {"a map, a map, a map, a reduce, a reduce, a reduce", "a reduce, a reduce, a map"},
 	} {
-		c := schedulertest.New(t, fair2(model.Scheduler{}), release, slots(3, 3))
-		c.Submit(schedulertest.Job{Name: "a", Maps: 99, Reduces: 99})
+		c := newCluster(t, fair2(model.Scheduler{}), release, slots(3, 3))
+		c.Submit(Job{Name: "a", Maps: 99, Reduces: 99})
 		c.Pass(half)
 		c.Beat(0, want[0])
 		c.End("a map", 1)
@@ -199,9 +198,9 @@ func TestFair2SpreadsLoad(t *testing.T) {
 		{"1.2.1", "0.5", "a map, a map, a map"},
 		{"1.0.4", "0", "a map, a map, a map"},
 	} {
-		c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.load.max.diff", row.diff), row.release,
-			schedulertest.Trackers{Count: 2, Maps: 3})
-		c.Submit(schedulertest.Job{Name: "a", Maps: 3})
+		c := newCluster(t, fair2(model.Scheduler{}, "mapred.fairscheduler.load.max.diff", row.diff), row.release,
+			Trackers{Count: 2, Maps: 3})
+		c.Submit(Job{Name: "a", Maps: 3})
 		c.Pass(half)
 		c.Beat(0, row.want)
 		c.Beat(0, "")
@@ -211,8 +210,8 @@ func TestFair2SpreadsLoad(t *testing.T) {
 // Reduces are demanded when slowstart is met, and a lagging map once more if its
 // job speculates.
 func TestFair2Demand(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}), "1.2.1", slots(2, 1))
-	c.Submit(schedulertest.Job{Name: "a", Maps: 1, Reduces: 1, Slowstart: 1, Speculates: true})
+	c := newCluster(t, fair2(model.Scheduler{}), "1.2.1", slots(2, 1))
+	c.Submit(Job{Name: "a", Maps: 1, Reduces: 1, Slowstart: 1, Speculates: true})
 	c.Pass(half)
 	c.Beat(0, "a map")
 	c.Lag("a", 1)
@@ -230,9 +229,9 @@ func TestFair2Demand(t *testing.T) {
 // then big has 1/6 to small's 1/1.
 func TestFair2SizeBasedWeight(t *testing.T) {
 	for value, want := range map[string]string{"false": "big map, small map, big map, small map", "true": "big map, small map, big map, big map"} {
-		c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.sizebasedweight", value), "1.2.1", slots(4, 0))
-		c.Submit(schedulertest.Job{Name: "big", Maps: 63})
-		c.Submit(schedulertest.Job{Name: "small", Maps: 2})
+		c := newCluster(t, fair2(model.Scheduler{}, "mapred.fairscheduler.sizebasedweight", value), "1.2.1", slots(4, 0))
+		c.Submit(Job{Name: "big", Maps: 63})
+		c.Submit(Job{Name: "small", Maps: 2})
 		c.Pass(half)
 		c.Beat(0, want)
 	}
@@ -240,19 +239,19 @@ func TestFair2SizeBasedWeight(t *testing.T) {
 
 // Demand by size is exact: 2 tasks on 4 slots are one for each tracker.
 func TestFair2SizeBasedDemand(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.sizebasedweight", "true"), "1.2.1",
-		schedulertest.Trackers{Count: 2, Maps: 2})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 2})
+	c := newCluster(t, fair2(model.Scheduler{}, "mapred.fairscheduler.sizebasedweight", "true"), "1.2.1",
+		Trackers{Count: 2, Maps: 2})
+	c.Submit(Job{Name: "a", Maps: 2})
 	c.Pass(half)
 	c.Beat(0, "a map")
 }
 
 // With the booster a new job has three tasks for one of an old one.
 func TestFair2Booster(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.weightadjuster", "NewJobWeightBooster"), "1.2.1", slots(5, 0))
-	c.Submit(schedulertest.Job{Name: "old", Maps: 9, SetUp: true})
+	c := newCluster(t, fair2(model.Scheduler{}, "mapred.fairscheduler.weightadjuster", "NewJobWeightBooster"), "1.2.1", slots(5, 0))
+	c.Submit(Job{Name: "old", Maps: 9, SetUp: true})
 	c.Pass(5 * time.Minute)
-	c.Submit(schedulertest.Job{Name: "new", Maps: 9})
+	c.Submit(Job{Name: "new", Maps: 9})
 	c.Start("old")
 	c.Pass(half)
 	c.Beat(0, "old map, new map, new map, new map, old map")
@@ -261,7 +260,7 @@ func TestFair2Booster(t *testing.T) {
 // The heartbeats that matter: of trackers with a free map slot while maps are
 // demanded that do not run; of any while a job has been refused one.
 func TestFair2Offers(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}), "1.0.4", schedulertest.Trackers{Count: 2, Maps: 1, Reduces: 1})
+	c := newCluster(t, fair2(model.Scheduler{}), "1.0.4", Trackers{Count: 2, Maps: 1, Reduces: 1})
 	offers := func(want scheduler.Offers) {
 		t.Helper()
 		if got := c.Offers(); got != want {
@@ -269,7 +268,7 @@ func TestFair2Offers(t *testing.T) {
 		}
 	}
 	offers(scheduler.Offers{})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 2, Reduces: 1, On: []int{1}})
+	c.Submit(Job{Name: "a", Maps: 2, Reduces: 1, On: []int{1}})
 	c.Pass(half)
 	offers(scheduler.Offers{Map: true, Reduce: true})
 	c.Beat(0, "a reduce")
@@ -284,9 +283,9 @@ func TestFair2Offers(t *testing.T) {
 
 // rackAndNode is a job with its data on tracker 2. Trackers 2 and 3 are in a
 // rack, 0 and 1 in another.
-func rackAndNode(t *testing.T, pairs ...string) *schedulertest.Cluster {
-	c := schedulertest.New(t, fair2(model.Scheduler{}, pairs...), "1.2.1", schedulertest.Trackers{Count: 4, Maps: 4, PerRack: 2})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 99, On: []int{2}})
+func rackAndNode(t *testing.T, pairs ...string) *Cluster {
+	c := newCluster(t, fair2(model.Scheduler{}, pairs...), "1.2.1", Trackers{Count: 4, Maps: 4, PerRack: 2})
+	c.Submit(Job{Name: "a", Maps: 99, On: []int{2}})
 	c.Pass(time.Second)
 	return c
 }
@@ -334,10 +333,10 @@ func TestFair2LocalMapEndsTheWait(t *testing.T) {
 // Only the time to the next heartbeat counts after a refusal: from 1 s, when it
 // was refused, to 2 s, when no map slot was free; the job waits on from 9 s.
 func TestFair2WaitsOnlyWhileRefused(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.locality.delay", "2000"), "1.2.1",
-		schedulertest.Trackers{Count: 4, Maps: 1, Reduces: 1, PerRack: 1})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 1, On: []int{0}})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 9, On: []int{2}})
+	c := newCluster(t, fair2(model.Scheduler{}, "mapred.fairscheduler.locality.delay", "2000"), "1.2.1",
+		Trackers{Count: 4, Maps: 1, Reduces: 1, PerRack: 1})
+	c.Submit(Job{Name: "b", Maps: 1, On: []int{0}})
+	c.Submit(Job{Name: "a", Maps: 9, On: []int{2}})
 	c.Pass(time.Second)
 	c.Beat(0, "b map")
 	c.Beat(1, "")
@@ -354,10 +353,10 @@ func TestFair2WaitsOnlyWhileRefused(t *testing.T) {
 // A job whose maps all run waits too, for the second attempt that it may need:
 // when a lags, it has waited the 4 s after which any tracker will do.
 func TestFair2WaitsBeforeSpeculation(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.locality.delay", "2000"), "1.2.1",
-		schedulertest.Trackers{Count: 4, Maps: 2, PerRack: 1})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 1, On: []int{0}, Speculates: true})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 9, On: []int{2}})
+	c := newCluster(t, fair2(model.Scheduler{}, "mapred.fairscheduler.locality.delay", "2000"), "1.2.1",
+		Trackers{Count: 4, Maps: 2, PerRack: 1})
+	c.Submit(Job{Name: "a", Maps: 1, On: []int{0}, Speculates: true})
+	c.Submit(Job{Name: "b", Maps: 9, On: []int{2}})
 	c.Pass(time.Second)
 	c.Beat(0, "a map")
 	c.Beat(1, "")
@@ -378,8 +377,8 @@ func TestFair2AutomaticDelay(t *testing.T) {
 
 // Maps without data anywhere do not wait.
 func TestFair2UnplacedMaps(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}), "1.2.1", schedulertest.Trackers{Count: 1, Maps: 2})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 3, Unplaced: true})
+	c := newCluster(t, fair2(model.Scheduler{}), "1.2.1", Trackers{Count: 1, Maps: 2})
+	c.Submit(Job{Name: "a", Maps: 3, Unplaced: true})
 	c.Pass(time.Second)
 	c.Beat(0, "a map, a map")
 }
@@ -393,8 +392,8 @@ func TestFair2AutomaticDelayLimits(t *testing.T) {
 	c.Pass(1)
 	c.Beat(3, "a map, a map, a map, a map")
 
-	c = schedulertest.New(t, fair2(model.Scheduler{}), "1.2.1", schedulertest.Trackers{Count: 2, Maps: 4, Heartbeat: 11 * time.Second})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 99, On: []int{1}})
+	c = newCluster(t, fair2(model.Scheduler{}), "1.2.1", Trackers{Count: 2, Maps: 4, Heartbeat: 11 * time.Second})
+	c.Submit(Job{Name: "a", Maps: 99, On: []int{1}})
 	c.Pass(time.Second)
 	c.Beat(0, "")
 	c.Pass(15*time.Second - 1)
@@ -414,8 +413,8 @@ func TestFair2OffersWithoutTasks(t *testing.T) {
 		if key != "" {
 			spec = fair2(model.Scheduler{}, key, "true")
 		}
-		c := schedulertest.New(t, spec, "1.0.4", slots(2, 0))
-		c.Submit(schedulertest.Job{Name: "a", Maps: 2})
+		c := newCluster(t, spec, "1.0.4", slots(2, 0))
+		c.Submit(Job{Name: "a", Maps: 2})
 		c.Pass(half)
 		c.Beat(0, "a map, a map")
 		c.End("a map", 1)

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/scheduler/schedulertest"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -22,11 +21,11 @@ func fifo(pairs ...string) model.Scheduler {
 
 // Priority goes before submission, and submission before everything else.
 func TestFIFOOrder(t *testing.T) {
-	c := schedulertest.New(t, fifo(), "1.0.4", schedulertest.Trackers{Count: 5, Maps: 1})
-	c.Submit(schedulertest.Job{Name: "first", Maps: 1})
-	c.Submit(schedulertest.Job{Name: "second", Maps: 2})
-	c.Submit(schedulertest.Job{Name: "urgent", Maps: 1, Priority: workload.High})
-	c.Submit(schedulertest.Job{Name: "idle", Maps: 1, Priority: workload.VeryLow})
+	c := newCluster(t, fifo(), "1.0.4", Trackers{Count: 5, Maps: 1})
+	c.Submit(Job{Name: "first", Maps: 1})
+	c.Submit(Job{Name: "second", Maps: 2})
+	c.Submit(Job{Name: "urgent", Maps: 1, Priority: workload.High})
+	c.Submit(Job{Name: "idle", Maps: 1, Priority: workload.VeryLow})
 	c.Beat(0, "urgent map")
 	c.Beat(1, "first map")
 	c.Beat(2, "second map")
@@ -36,9 +35,9 @@ func TestFIFOOrder(t *testing.T) {
 
 // A job that is still set up gets nothing, and nothing is kept for it.
 func TestFIFOSetUp(t *testing.T) {
-	c := schedulertest.New(t, fifo(), "1.0.4", schedulertest.Trackers{Count: 2, Maps: 1})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 1, SetUp: true})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 2})
+	c := newCluster(t, fifo(), "1.0.4", Trackers{Count: 2, Maps: 1})
+	c.Submit(Job{Name: "a", Maps: 1, SetUp: true})
+	c.Submit(Job{Name: "b", Maps: 2})
 	c.Beat(0, "b map")
 	c.Start("a")
 	c.Beat(1, "a map")
@@ -48,8 +47,8 @@ func TestFIFOSetUp(t *testing.T) {
 // 2) = 2 maps for each tracker; 4 tasks left are a load of 0.5, and one map for
 // each. Tasks that run count as left.
 func TestFIFOSpreadsLoad(t *testing.T) {
-	c := schedulertest.New(t, fifo(), "1.0.4", schedulertest.Trackers{Count: 4, Maps: 2, Reduces: 2})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 5, Reduces: 4})
+	c := newCluster(t, fifo(), "1.0.4", Trackers{Count: 4, Maps: 2, Reduces: 2})
+	c.Submit(Job{Name: "a", Maps: 5, Reduces: 4})
 	c.Beat(0, "a map, a map, a reduce")
 	c.End("a map", 1)
 	c.Beat(0, "")
@@ -60,9 +59,9 @@ func TestFIFOSpreadsLoad(t *testing.T) {
 // Reduces that wait for slowstart are no load: only the two maps of b count, so
 // a tracker gets one.
 func TestFIFOLoadWithoutSlowReduces(t *testing.T) {
-	c := schedulertest.New(t, fifo(), "1.0.4", schedulertest.Trackers{Count: 2, Maps: 2, Reduces: 2})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 1, Reduces: 4, Slowstart: 1})
-	c.Submit(schedulertest.Job{Name: "b", Reduces: 2})
+	c := newCluster(t, fifo(), "1.0.4", Trackers{Count: 2, Maps: 2, Reduces: 2})
+	c.Submit(Job{Name: "a", Maps: 1, Reduces: 4, Slowstart: 1})
+	c.Submit(Job{Name: "b", Reduces: 2})
 	c.Beat(0, "a map, b reduce")
 	c.Beat(0, "")
 }
@@ -70,9 +69,9 @@ func TestFIFOLoadWithoutSlowReduces(t *testing.T) {
 // A heartbeat gives all maps that are near, or one from another rack, which ends
 // it. Trackers 0 and 1 are in one rack, 2 and 3 in the other.
 func TestFIFOLocality(t *testing.T) {
-	c := schedulertest.New(t, fifo(), "1.0.4", schedulertest.Trackers{Count: 4, Maps: 2, PerRack: 2})
-	c.Submit(schedulertest.Job{Name: "far", Maps: 10, On: []int{0}})
-	c.Submit(schedulertest.Job{Name: "near", Maps: 4})
+	c := newCluster(t, fifo(), "1.0.4", Trackers{Count: 4, Maps: 2, PerRack: 2})
+	c.Submit(Job{Name: "far", Maps: 10, On: []int{0}})
+	c.Submit(Job{Name: "near", Maps: 4})
 	c.Beat(3, "far map")
 	c.Beat(1, "far map, far map")
 	c.Beat(0, "far map, far map")
@@ -81,8 +80,8 @@ func TestFIFOLocality(t *testing.T) {
 
 // At most one reduce a heartbeat.
 func TestFIFOOneReduce(t *testing.T) {
-	c := schedulertest.New(t, fifo(), "1.0.4", schedulertest.Trackers{Count: 1, Reduces: 3})
-	c.Submit(schedulertest.Job{Name: "a", Reduces: 9})
+	c := newCluster(t, fifo(), "1.0.4", Trackers{Count: 1, Reduces: 3})
+	c.Submit(Job{Name: "a", Reduces: 9})
 	c.Beat(0, "a reduce")
 	c.Beat(0, "a reduce")
 }
@@ -93,11 +92,11 @@ func TestFIFOOneReduce(t *testing.T) {
 // 0.1 of 12 is 1: with 7 of 8 running only the first job is asked. The map-only
 // job is not counted.
 func TestFIFOPadding(t *testing.T) {
-	c := schedulertest.New(t, fifo("mapred.jobtracker.taskalloc.capacitypad", "0.1"), "1.0.4",
-		schedulertest.Trackers{Count: 4, Maps: 2, Reduces: 2})
-	c.Submit(schedulertest.Job{Name: "only", Maps: 100, Priority: workload.Low})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 19, Reduces: 6})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 1, Reduces: 6})
+	c := newCluster(t, fifo("mapred.jobtracker.taskalloc.capacitypad", "0.1"), "1.0.4",
+		Trackers{Count: 4, Maps: 2, Reduces: 2})
+	c.Submit(Job{Name: "only", Maps: 100, Priority: workload.Low})
+	c.Submit(Job{Name: "a", Maps: 19, Reduces: 6})
+	c.Submit(Job{Name: "b", Maps: 1, Reduces: 6})
 	for tracker := range 3 {
 		c.Beat(tracker, "a map, a map, a reduce")
 		c.Beat(tracker, "a reduce")
@@ -112,9 +111,9 @@ func TestFIFOPadding(t *testing.T) {
 // A cluster of three trackers has no padding; one of four does.
 func TestFIFONoPaddingOnSmallClusters(t *testing.T) {
 	for trackers, last := range map[int]string{3: "a map, a map", 4: "a map"} {
-		c := schedulertest.New(t, fifo("mapred.jobtracker.taskalloc.capacitypad", "1"), "1.0.4",
-			schedulertest.Trackers{Count: trackers, Maps: 2})
-		c.Submit(schedulertest.Job{Name: "a", Maps: 50, Reduces: 1})
+		c := newCluster(t, fifo("mapred.jobtracker.taskalloc.capacitypad", "1"), "1.0.4",
+			Trackers{Count: trackers, Maps: 2})
+		c.Submit(Job{Name: "a", Maps: 50, Reduces: 1})
 		for tracker := range trackers - 1 {
 			c.Beat(tracker, "a map, a map")
 			c.Beat(tracker, "")
@@ -125,7 +124,7 @@ func TestFIFONoPaddingOnSmallClusters(t *testing.T) {
 
 // One slot is enough for a cluster.
 func TestFIFOOneSlot(t *testing.T) {
-	c := schedulertest.New(t, fifo(), "1.0.4", schedulertest.Trackers{Count: 1, Maps: 1})
-	c.Submit(schedulertest.Job{Name: "a", Maps: 1})
+	c := newCluster(t, fifo(), "1.0.4", Trackers{Count: 1, Maps: 1})
+	c.Submit(Job{Name: "a", Maps: 1})
 	c.Beat(0, "a map")
 }

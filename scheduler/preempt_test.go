@@ -5,24 +5,23 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/scheduler/schedulertest"
 )
 
 // full is a cluster of four map slots that pool a has filled at 0.5 s, 1 s, 1.5 s
 // and 2 s, when a job of pool b comes.
-func full(t *testing.T, b model.Pool, maps int, pairs ...string) *schedulertest.Cluster {
+func full(t *testing.T, b model.Pool, maps int, pairs ...string) *Cluster {
 	pairs = append(pairs, "mapred.fairscheduler.preemption", "true", "mapred.fairscheduler.assignmultiple", "false")
-	c := schedulertest.New(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "a", Weight: 1}, b}}, pairs...), "1.2.1", slots(4, 0))
+	c := newCluster(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "a", Weight: 1}, b}}, pairs...), "1.2.1", slots(4, 0))
 	for _, name := range []string{"first", "second", "third", "fourth"} {
-		c.Submit(schedulertest.Job{Name: name, Maps: 1, Pool: "a"})
+		c.Submit(Job{Name: name, Maps: 1, Pool: "a"})
 		c.Pass(half)
 		c.Beat(0, name+" map")
 	}
-	c.Submit(schedulertest.Job{Name: "b", Maps: maps, Pool: "b"})
+	c.Submit(Job{Name: "b", Maps: maps, Pool: "b"})
 	return c
 }
 
-func killed(t *testing.T, c *schedulertest.Cluster, want string) {
+func killed(t *testing.T, c *Cluster, want string) {
 	t.Helper()
 	if got := c.Killed(); got != want {
 		t.Errorf("killed %q, want %q", got, want)
@@ -90,15 +89,15 @@ func TestPreemptionSettings(t *testing.T) {
 // b and c may each have 4/3: a runs 3 and loses those above 1.33, b runs 1.
 func TestPreemptionSparesPoolsAtTheirShare(t *testing.T) {
 	timeout := 5 * time.Second
-	c := schedulertest.New(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "c", Weight: 1, MinMaps: 4, MinShareTimeout: &timeout}}},
+	c := newCluster(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "c", Weight: 1, MinMaps: 4, MinShareTimeout: &timeout}}},
 		"mapred.fairscheduler.preemption", "true"), "1.2.1", slots(4, 0))
-	c.Submit(schedulertest.Job{Name: "a", Maps: 3, Pool: "a"})
+	c.Submit(Job{Name: "a", Maps: 3, Pool: "a"})
 	c.Pass(half)
 	c.Beat(0, "a map, a map, a map")
-	c.Submit(schedulertest.Job{Name: "b", Maps: 1, Pool: "b"})
+	c.Submit(Job{Name: "b", Maps: 1, Pool: "b"})
 	c.Pass(half)
 	c.Beat(0, "b map")
-	c.Submit(schedulertest.Job{Name: "c", Maps: 9, Pool: "c"})
+	c.Submit(Job{Name: "c", Maps: 9, Pool: "c"})
 	c.Pass(15 * time.Second)
 	killed(t, c, "b map, a map, a map, a map")
 }
@@ -108,13 +107,13 @@ func TestPreemptionSparesPoolsAtTheirShare(t *testing.T) {
 // and y one.
 func TestPreemptionOfEquallyOldTasks(t *testing.T) {
 	timeout := 5 * time.Second
-	c := schedulertest.New(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "z", Weight: 1, MinMaps: 2, MinShareTimeout: &timeout}}},
+	c := newCluster(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "z", Weight: 1, MinMaps: 2, MinShareTimeout: &timeout}}},
 		"mapred.fairscheduler.preemption", "true"), "1.2.1", slots(4, 0))
-	c.Submit(schedulertest.Job{Name: "x", Maps: 9, Pool: "a"})
-	c.Submit(schedulertest.Job{Name: "y", Maps: 9, Pool: "a"})
+	c.Submit(Job{Name: "x", Maps: 9, Pool: "a"})
+	c.Submit(Job{Name: "y", Maps: 9, Pool: "a"})
 	c.Pass(half)
 	c.Beat(0, "x map, y map, x map, y map")
-	c.Submit(schedulertest.Job{Name: "z", Maps: 9, Pool: "z"})
+	c.Submit(Job{Name: "z", Maps: 9, Pool: "z"})
 	c.Pass(15 * time.Second)
 	killed(t, c, "y map, y map")
 }
@@ -122,10 +121,10 @@ func TestPreemptionOfEquallyOldTasks(t *testing.T) {
 // A starving pool's jobs no longer wait for local data.
 func TestStarvedPoolIgnoresLocality(t *testing.T) {
 	timeout := 10 * time.Second
-	c := schedulertest.New(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "b", Weight: 1, MinMaps: 1, MinShareTimeout: &timeout}}},
+	c := newCluster(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "b", Weight: 1, MinMaps: 1, MinShareTimeout: &timeout}}},
 		"mapred.fairscheduler.preemption", "true", "mapred.fairscheduler.locality.delay", "3600000"), "1.2.1",
-		schedulertest.Trackers{Count: 2, Maps: 1, PerRack: 1})
-	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Pool: "b", On: []int{1}})
+		Trackers{Count: 2, Maps: 1, PerRack: 1})
+	c.Submit(Job{Name: "b", Maps: 9, Pool: "b", On: []int{1}})
 	c.Pass(10 * time.Second)
 	c.Beat(0, "")
 	c.Pass(half)
@@ -136,20 +135,20 @@ func TestStarvedPoolIgnoresLocality(t *testing.T) {
 // have four: b runs one, less than half, and gets three killed of the five that
 // a has too many; c runs two, which is half.
 func TestPreemptionCountsWhatRuns(t *testing.T) {
-	c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.preemption", "true", "fairSharePreemptionTimeout", "10"), "1.2.1", slots(12, 0))
+	c := newCluster(t, fair2(model.Scheduler{}, "mapred.fairscheduler.preemption", "true", "fairSharePreemptionTimeout", "10"), "1.2.1", slots(12, 0))
 	for _, x := range []struct {
-		job  schedulertest.Job
+		job  Job
 		want string
 	}{
-		{schedulertest.Job{Name: "a", Maps: 10, Pool: "a"}, "a map, a map, a map, a map, a map, a map, a map, a map, a map, a map"},
-		{schedulertest.Job{Name: "c", Maps: 9, Pool: "c"}, "c map, c map"},
+		{Job{Name: "a", Maps: 10, Pool: "a"}, "a map, a map, a map, a map, a map, a map, a map, a map, a map, a map"},
+		{Job{Name: "c", Maps: 9, Pool: "c"}, "c map, c map"},
 	} {
 		c.Submit(x.job)
 		c.Pass(half)
 		c.Beat(0, x.want)
 	}
 	c.End("a map", 1)
-	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Pool: "b"})
+	c.Submit(Job{Name: "b", Maps: 9, Pool: "b"})
 	c.Pass(half)
 	c.Beat(0, "b map")
 	c.Pass(14 * time.Second)

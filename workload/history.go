@@ -181,10 +181,8 @@ func (h *History) Tasks() iter.Seq2[*HistoryJob, *HistoryTask] {
 func (h *History) Each() iter.Seq2[*HistoryTask, *HistoryAttempt] {
 	return func(yield func(*HistoryTask, *HistoryAttempt) bool) {
 		for i := range h.Jobs {
-			for t, a := range h.Jobs[i].Each() {
-				if !yield(t, a) {
-					return
-				}
+			if !h.Jobs[i].each(yield) {
+				return
 			}
 		}
 	}
@@ -192,16 +190,19 @@ func (h *History) Each() iter.Seq2[*HistoryTask, *HistoryAttempt] {
 
 // Each ranges over the attempts of a job and their tasks.
 func (j *HistoryJob) Each() iter.Seq2[*HistoryTask, *HistoryAttempt] {
-	return func(yield func(*HistoryTask, *HistoryAttempt) bool) {
-		for i := range j.Tasks {
-			t := &j.Tasks[i]
-			for k := range t.Attempts {
-				if !yield(t, &t.Attempts[k]) {
-					return
-				}
+	return func(yield func(*HistoryTask, *HistoryAttempt) bool) { j.each(yield) }
+}
+
+func (j *HistoryJob) each(yield func(*HistoryTask, *HistoryAttempt) bool) bool {
+	for i := range j.Tasks {
+		t := &j.Tasks[i]
+		for k := range t.Attempts {
+			if !yield(t, &t.Attempts[k]) {
+				return false
 			}
 		}
 	}
+	return true
 }
 
 // Attempts lists every attempt of the history.

@@ -1,15 +1,4 @@
-// Package schedulertest runs a scheduler without the simulator. A test submits
-// jobs, sends heartbeats, and states which tasks must be launched.
-//
-//	c := schedulertest.New(t, model.Scheduler{Name: "fifo"}, "1.0.4", schedulertest.Trackers{Count: 2, Maps: 1})
-//	c.Submit(schedulertest.Job{Name: "old", Maps: 5})
-//	c.Submit(schedulertest.Job{Name: "urgent", Maps: 1, Priority: workload.High})
-//	c.Beat(0, "urgent map")
-//	c.Beat(1, "old map")
-//
-// Tasks run until the test ends them. A tracker reports launches and ends at
-// its next heartbeat, as in Hadoop.
-package schedulertest
+package scheduler_test
 
 import (
 	"cmp"
@@ -56,7 +45,17 @@ type Job struct {
 	Profile    analytic.AriaProfile // how long its tasks take
 }
 
-// Cluster is a simulated cluster with one scheduler.
+// Cluster runs a scheduler without the simulator. A test submits jobs, sends
+// heartbeats, and states which tasks must be launched.
+//
+//	c := newCluster(t, model.Scheduler{Name: "fifo"}, "1.0.4", Trackers{Count: 2, Maps: 1})
+//	c.Submit(Job{Name: "old", Maps: 5})
+//	c.Submit(Job{Name: "urgent", Maps: 1, Priority: workload.High})
+//	c.Beat(0, "urgent map")
+//	c.Beat(1, "old map")
+//
+// Tasks run until the test ends them. A tracker reports launches and ends at
+// its next heartbeat, as in Hadoop.
 type Cluster struct {
 	tb       testing.TB
 	policy   scheduler.Policy
@@ -89,8 +88,8 @@ type job struct {
 	rejected string
 }
 
-// New makes an idle cluster with the scheduler that spec names.
-func New(tb testing.TB, spec model.Scheduler, release string, trackers Trackers) *Cluster {
+// newCluster makes an idle cluster with the scheduler that spec names.
+func newCluster(tb testing.TB, spec model.Scheduler, release string, trackers Trackers) *Cluster {
 	tb.Helper()
 	r, err := model.FindRelease(release)
 	if err != nil {
