@@ -69,7 +69,7 @@ func TestJSONLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := parsed.lines
-	for path, want := range map[string]int{"a": 1, "b": 2, "b[0]": 3, "b[1]": 3, "b[1].c": 4, "d[0][0]": 5, "d[1][0]": 6} {
+	for path, want := range map[string]int{"a": 1, "b": 2, "b[0]": 3, "b[1]": 3, "b[1].c": 3, "d[0][0]": 5, "d[1][0]": 6} {
 		if got[path] != want {
 			t.Errorf("%s is on line %d: want %d", path, got[path], want)
 		}

@@ -24,6 +24,7 @@ type scanner struct {
 	text  string
 	pos   int
 	line  int
+	colon bool // after keys: JSON
 	at    map[string]int
 	count map[string]int // tables of an array of tables so far
 	err   error
@@ -57,7 +58,7 @@ func (s *scanner) document() {
 // pair reads key = value.
 func (s *scanner) pair(table string, depth int) bool {
 	line, key := s.line, s.key()
-	if len(key) == 0 || s.peek() != '=' {
+	if c := s.peek(); len(key) == 0 || c != '=' && (c != ':' || !s.colon) {
 		return false
 	}
 	s.pos++
