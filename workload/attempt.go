@@ -203,11 +203,17 @@ func (e attemptEnds) Fail() bool {
 	return false
 }
 
-// before returns the ends of the tasks below a number.
-func (e attemptEnds) before(task int) attemptEnds {
-	e = maps.Clone(e)
-	maps.DeleteFunc(e, func(t int, _ []AttemptEnd) bool { return t >= task })
-	return e
+// chosen returns the ends of tasks that each are one of the recorded; what repeats a
+// recorded task does not fail.
+func (e attemptEnds) chosen(of []int) (out attemptEnds) {
+	seen := make(map[int]bool, len(of))
+	for task, recorded := range of {
+		if !seen[recorded] {
+			out = out.with(task, e[recorded])
+		}
+		seen[recorded] = true
+	}
+	return out
 }
 
 // with adds the ends of the attempts of a task.

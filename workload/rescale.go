@@ -115,7 +115,7 @@ func (a *HistoryAttempt) copied(ends []time.Duration) (took float64, behind bool
 
 // grow gives a job whose bytes were multiplied by a factor that many times its maps,
 // since more data are more blocks: splits keep their recorded sizes and maps their
-// times. New maps repeat recorded ones in turn; their attempts do not fail.
+// times. New maps repeat recorded ones; their attempts do not fail.
 func (m *MapTasks) grow(by float64) {
 	recorded := m.Count
 	m.Count = max(1, int(math.Round(float64(recorded)*by)))
@@ -123,17 +123,18 @@ func (m *MapTasks) grow(by float64) {
 		m.Count = recorded
 		return
 	}
-	m.Time.Each = repeated(m.Time.Each, m.Count)
-	m.Localise.Each = repeated(m.Localise.Each, m.Count)
-	m.Ends = m.Ends.before(m.Count)
-	if m.Splits = repeated(m.Splits, m.Count); m.Splits != nil {
+	chosen := m.evenly(recorded)
+	m.Time.Each = repeated(m.Time.Each, chosen)
+	m.Localise.Each = repeated(m.Localise.Each, chosen)
+	m.Ends = m.Ends.chosen(chosen)
+	if m.Splits = repeated(m.Splits, chosen); m.Splits != nil {
 		m.InputBytes = 0
 		for i := range m.Splits {
 			m.Splits[i].Bytes = scale(m.Splits[i].Bytes, 1/by)
 			m.InputBytes += m.Splits[i].Bytes
 		}
 	}
-	m.Shares = repeated(m.Shares, m.Count)
+	m.Shares = repeated(m.Shares, chosen)
 	var sum MapShare
 	for _, s := range m.Shares {
 		sum = MapShare{sum.Input + s.Input, sum.InRecords + s.InRecords, sum.OutBytes + s.OutBytes, sum.OutRecords + s.OutRecords}
@@ -149,16 +150,44 @@ func (m *MapTasks) grow(by float64) {
 	}
 }
 
-// repeated returns n entries: the list over and over, or every so many of it.
-func repeated[T any](list []T, n int) []T {
+// evenly returns which of the recorded maps each map is: all of them, as often as they go
+// whole into the number, and the rest, in their order, evenly from short to long splits
+// and times, so that bytes and times grow as the number does.
+func (m *MapTasks) evenly(recorded int) []int {
+	bySize := make([]int, recorded)
+	for i := range bySize {
+		bySize[i] = i
+	}
+	slices.SortStableFunc(bySize, func(a, b int) int {
+		order := 0
+		if m.Splits != nil {
+			order = cmp.Compare(m.Splits[a].Bytes, m.Splits[b].Bytes)
+		}
+		if order == 0 && m.Time.Each != nil {
+			order = cmp.Compare(m.Time.Each[a], m.Time.Each[b])
+		}
+		return order
+	})
+	chosen := make([]int, m.Count)
+	for i := range chosen {
+		chosen[i] = i % recorded
+	}
+	rest := chosen[m.Count-m.Count%recorded:]
+	for k := range rest {
+		rest[k] = bySize[(2*k+1)*recorded/(2*len(rest))]
+	}
+	slices.Sort(rest)
+	return chosen
+}
+
+// repeated returns the chosen entries of a list.
+func repeated[T any](list []T, chosen []int) []T {
 	if len(list) == 0 {
 		return nil
 	}
-	out := make([]T, n)
-	for i := range out {
-		if out[i] = list[i%len(list)]; n < len(list) {
-			out[i] = list[i*len(list)/n]
-		}
+	out := make([]T, len(chosen))
+	for i, k := range chosen {
+		out[i] = list[k]
 	}
 	return out
 }

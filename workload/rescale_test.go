@@ -100,8 +100,8 @@ func TestCopyingFewBytes(t *testing.T) {
 	}
 }
 
-// Half of four maps are the first and third; the shares of six add up to one, and
-// the attempts of tasks that are left out go with them.
+// Half of four maps are the second and fourth, and those come twice in six; the shares of
+// six add up to one, and attempts that failed stay those of the recorded tasks.
 func TestMapsGrowWithTheData(t *testing.T) {
 	maps := func() MapTasks {
 		return MapTasks{
@@ -115,7 +115,7 @@ func TestMapsGrowWithTheData(t *testing.T) {
 		half.Splits[i].Bytes /= 2
 	}
 	half.grow(0.5)
-	if half.Count != 2 || half.InputBytes != 40 || half.Splits[1].Bytes != 30 || len(half.Ends) != 1 || math.Abs(half.Shares[1].Input-0.75) > 1e-12 {
+	if half.Count != 2 || half.InputBytes != 60 || half.Splits[1].Bytes != 40 || len(half.Ends) != 2 || math.Abs(half.Shares[1].Input-2./3) > 1e-12 {
 		t.Errorf("half: %+v", half)
 	}
 	more := maps()
@@ -124,8 +124,23 @@ func TestMapsGrowWithTheData(t *testing.T) {
 	for _, s := range more.Shares {
 		sum += s.OutRecords
 	}
-	if more.Count != 6 || len(more.Splits) != 6 || math.Abs(sum-1) > 1e-12 || more.Shares[5] != more.Shares[1] || len(more.Ends) != 2 {
+	if more.Count != 6 || len(more.Splits) != 6 || math.Abs(sum-1) > 1e-12 || more.Shares[4] != more.Shares[1] || more.Shares[5] != more.Shares[3] || len(more.Ends) != 2 {
 		t.Errorf("one and a half: %+v", more)
+	}
+	lengths := MapTasks{Count: 10, Time: Durations{Each: make([]time.Duration, 10)}}
+	for i := range lengths.Time.Each {
+		lengths.Time.Each[i] = time.Second
+		if i < 3 {
+			lengths.Time.Each[i] = 10 * time.Second
+		}
+	}
+	lengths.grow(1.3)
+	all := 0.0
+	for _, d := range lengths.Time.Each {
+		all += d.Seconds()
+	}
+	if all < 37*1.25 || all > 37*1.42 {
+		t.Errorf("37 s of ten maps become %g s of %d", all, lengths.Count)
 	}
 	none := MapTasks{}
 	if none.grow(2); none.Count != 0 {
