@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -366,6 +366,17 @@ type Effect struct {
 	Late           [2]int // before and after
 }
 
+// TimesOf returns the times of the jobs that a run ends, by ID.
+func TimesOf(p *model.Prediction) map[string]time.Duration {
+	times := map[string]time.Duration{}
+	for i := range p.Jobs {
+		if j := &p.Jobs[i]; j.Finish >= 0 {
+			times[j.ID] = j.Finish - j.Submit
+		}
+	}
+	return times
+}
+
 // EffectOf compares the times of jobs by ID, in pairs of runs. "" and "*" are no jobs.
 // Deadlines count from the submissions; a job without one is not in the list.
 func EffectOf(before, after []map[string]time.Duration, deadlines map[string]time.Duration) Effect {
@@ -434,16 +445,10 @@ func (v *verifier) failed(err error) Receipt {
 
 // interval returns the mean of the gains with Student's 95 % interval.
 func interval(gains []float64) Receipt {
-	n := float64(len(gains))
-	m := mean(gains)
-	if n < 2 {
-		return Receipt{Gain: m, Low: math.Inf(-1), High: math.Inf(1), Pairs: len(gains)}
+	m, half := fit.StudentInterval(gains)
+	if len(gains) < 2 {
+		half = math.Inf(1)
 	}
-	squares := 0.0
-	for _, g := range gains {
-		squares += (g - m) * (g - m)
-	}
-	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
 	return Receipt{Gain: m, Low: m - half, High: m + half, Pairs: len(gains)}
 }
 

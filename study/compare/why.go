@@ -105,7 +105,6 @@ func Explain(first, second, job string, o study.Options, progress study.SweepPro
 	var ended [2][]map[string]time.Duration // times of jobs by pair
 	times := map[string]*[2][]float64{}     // of each job, of the pairs in which both runs end it
 	for pair := range w.Pairs {
-		var own [2]endedJobs
 		for i, of := range questions {
 			r, err := simulateWhy(of, pair)
 			if err != nil {
@@ -115,24 +114,24 @@ func Explain(first, second, job string, o study.Options, progress study.SweepPro
 			if pair == 0 {
 				shown[i] = r
 			}
-			own[i] = endedOf(&r.Prediction)
+			own := diagnose.TimesOf(&r.Prediction)
+			ended[i] = append(ended[i], own)
 			makespans[i] = append(makespans[i], float64(r.Prediction.Mean))
-			responses[i] = append(responses[i], own[i].mean)
-			byJob := map[string]time.Duration{}
-			for id, t := range own[i].times {
-				byJob[id] = time.Duration(t)
+			sum := 0.0
+			for _, id := range slices.Sorted(maps.Keys(own)) {
+				sum += float64(own[id])
 			}
-			ended[i] = append(ended[i], byJob)
+			responses[i] = append(responses[i], sum/math.Max(1, float64(len(own))))
 		}
-		for _, id := range own[1].ids {
-			t, both := own[0].times[id]
+		for _, id := range slices.Sorted(maps.Keys(ended[1][pair])) {
+			first, both := ended[0][pair][id]
 			if !both {
 				continue
 			}
 			if times[id] == nil {
 				times[id] = &[2][]float64{}
 			}
-			times[id][0], times[id][1] = append(times[id][0], t), append(times[id][1], own[1].times[id])
+			times[id][0], times[id][1] = append(times[id][0], float64(first)), append(times[id][1], float64(ended[1][pair][id]))
 		}
 	}
 	w.Makespan, w.Response = differenceOf("", &makespans), differenceOf("", &responses)
@@ -167,26 +166,6 @@ func shareJobs(questions [2]func(int) (*model.WhatIf, error)) bool {
 	return err != nil || err2 != nil || slices.ContainsFunc(first.Jobs, func(j workload.Job) bool {
 		return slices.ContainsFunc(second.Jobs, func(other workload.Job) bool { return other.ID == j.ID })
 	})
-}
-
-// endedJobs are the times of the jobs that a run ends, in nanoseconds.
-type endedJobs struct {
-	ids   []string
-	times map[string]float64
-	mean  float64
-}
-
-func endedOf(p *model.Prediction) endedJobs {
-	t := endedJobs{times: map[string]float64{}}
-	sum := 0.0
-	for i := range p.Jobs {
-		if j := &p.Jobs[i]; j.Finish >= 0 {
-			t.ids, t.times[j.ID] = append(t.ids, j.ID), float64(j.Finish-j.Submit)
-			sum += t.times[j.ID]
-		}
-	}
-	t.mean = sum / math.Max(1, float64(len(t.ids)))
-	return t
 }
 
 // simulateWhy simulates one scenario of a pair. Attempts and offers are kept of the

@@ -84,48 +84,21 @@ func Write(w io.Writer, paths []string, k diagnosis.Options, building func(strin
 }
 
 // difference says in a sentence what the second run has changed of the jobs that
-// both have. Less than 1 % is no practical difference.
+// both have.
 func difference(before, after *Run) string {
-	const practical = 0.01
-	took := map[string]time.Duration{}
-	for _, j := range before.Jobs {
-		took[j.ID] = j.Finish - j.Submit
-	}
-	faster, slower, same := 0, 0, 0
-	var sum [2]time.Duration
-	var most diagnose.JobDiagnosis
-	var largest float64 // change of the job that changed most
-	for _, j := range after.Jobs {
-		was, both := took[j.ID]
-		if !both || was <= 0 {
-			continue
-		}
-		now := j.Finish - j.Submit
-		sum[0], sum[1] = sum[0]+was, sum[1]+now
-		change := now.Seconds()/was.Seconds() - 1
-		switch {
-		case math.Abs(change) < practical:
-			same++
-		case change < 0:
-			faster++
-		default:
-			slower++
-		}
-		if math.Abs(change) > math.Abs(largest) {
-			most, largest = j, change
+	var times [2]map[string]time.Duration
+	for i, r := range []*Run{before, after} {
+		times[i] = map[string]time.Duration{}
+		for k := range r.Jobs {
+			times[i][r.Jobs[k].ID] = r.Jobs[k].Finish - r.Jobs[k].Submit
 		}
 	}
-	jobs := faster + slower + same
-	if jobs == 0 {
+	e := diagnose.EffectOf(times[:1], times[1:], nil)
+	if e.Jobs == 0 {
 		return ""
 	}
-	n := time.Duration(jobs)
-	line := fmt.Sprintf("%s against %s: of %s in both %d faster, %d slower, %d within %s; mean job time %s, was %s.",
-		after.Name, before.Name, text.Count(jobs, "job"), faster, slower, same, text.Percent(practical), text.Duration(int64(sum[1]/n)), text.Duration(int64(sum[0]/n)))
-	if faster+slower > 0 {
-		line += fmt.Sprintf(" %s changed most: %s, was %s.", text.Escape(most.ID), text.Duration(int64(most.Finish-most.Submit)), text.Duration(int64(took[most.ID])))
-	}
-	return line
+	e.Worst = text.Escape(e.Worst)
+	return fmt.Sprintf("%s against %s, %s in both: %s.", after.Name, before.Name, text.Count(e.Jobs, "job"), e)
 }
 
 // reported returns the diagnosis as a run of a report.

@@ -256,8 +256,8 @@ func TestDifference(t *testing.T) {
 		after *Run
 		want  string
 	}{
-		{run("now", 100, 301, 150, 9), "now against then: of 3 jobs in both 0 faster, 1 slower, 2 within 1.0 %; mean job time 3 min 04 s, was 2 min 47 s. c changed most: 2 min 30 s, was 1 min 40 s."},
-		{run("now", 50, 300, 100), "now against then: of 3 jobs in both 1 faster, 0 slower, 2 within 1.0 %; mean job time 2 min 30 s, was 2 min 47 s. a changed most: 50.0 s, was 1 min 40 s."},
+		{run("now", 100, 301, 150, 9), "now against then, 3 jobs in both: mean +10.2 %, p95 +2.1 %, 0 faster, 1 slower, worst c by 50.0 s."},
+		{run("now", 50, 300, 100), "now against then, 3 jobs in both: mean -10.0 %, p95 +0.0 %, 1 faster, 0 slower."},
 		{run("now"), ""},
 	} {
 		if got := difference(run("then", 100, 300, 100), c.after); got != c.want {

@@ -41,8 +41,7 @@ func TestDiffer(t *testing.T) {
 	}
 	for _, want := range []string{
 		"The run takes 2 min 21 s with A and 2 min 11 s with B: 9.40 s less (6.7 %).",
-		"Of 2 jobs 1 take less time with B, 0 longer, and 1 the same within 1 %.",
-		"short gains most: 2 min 01 s with A, 37.7 s with B.",
+		"Jobs with B, 2 in both: mean -33.0 %, p95 -3.4 %, 1 faster, 0 slower.",
 	} {
 		if !strings.Contains(strings.Join(w.Sentences, "\n"), want) {
 			t.Errorf("got %q: want %s", w.Sentences, want)

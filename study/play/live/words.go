@@ -1,12 +1,11 @@
 package live
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study/simulated"
 	"github.com/slotwave/slotwave/workload"
@@ -30,7 +29,7 @@ func (s *Session) differ(a *Asked) (*words, error) {
 	}
 	w := &words{}
 	p := [2]time.Duration{s.sides[0].run.Prediction.Mean, s.sides[1].run.Prediction.Mean}
-	w.say("%s", than("The run", p[0], p[1]))
+	w.say("%s", than(p[0], p[1]))
 	w.compareJobs(&s.sides)
 	if max(a1.Tasks(), a2.Tasks()) > mostTraced {
 		return w, nil
@@ -64,10 +63,10 @@ func (w *words) say(format string, args ...any) {
 	w.Sentences = append(w.Sentences, fmt.Sprintf(format, args...))
 }
 
-// than compares two times in a sentence.
-func than(what string, a, b time.Duration) string {
+// than compares the times of two runs in a sentence.
+func than(a, b time.Duration) string {
 	if a == b {
-		return fmt.Sprintf("%s takes %s with both.", what, text.Duration(int64(a)))
+		return fmt.Sprintf("The run takes %s with both.", text.Duration(int64(a)))
 	}
 	part := float64(b-a) / float64(max(1, a))
 	way, by := "longer", part
@@ -78,68 +77,15 @@ func than(what string, a, b time.Duration) string {
 	if by < noDifference {
 		note = " That is less than 1 %: no practical difference."
 	}
-	return fmt.Sprintf("%s takes %s with A and %s with B: %s %s (%.1f %%).%s", what, text.Duration(int64(a)), text.Duration(int64(b)), text.Duration(int64(max(b-a, a-b))), way, 100*by, note)
+	return fmt.Sprintf("The run takes %s with A and %s with B: %s %s (%.1f %%).%s", text.Duration(int64(a)), text.Duration(int64(b)), text.Duration(int64(max(b-a, a-b))), way, 100*by, note)
 }
 
-// compareJobs says which jobs gain and lose.
+// compareJobs compares the jobs of runs that have more than one.
 func (w *words) compareJobs(sides *[2]side) {
-	type change struct {
-		id   string
-		a, b time.Duration
-	}
-	var all []change
-	times := map[string]time.Duration{}
-	late := [2]int{}
-	deadlines := false
-	for i := range sides {
-		p := &sides[i].run.Prediction
-		for k := range p.Jobs {
-			j := &p.Jobs[k]
-			if j.Deadline > 0 {
-				deadlines = true
-				if j.Finish < 0 || j.Finish > j.Submit+j.Deadline {
-					late[i]++
-				}
-			}
-			if j.Finish < 0 {
-				continue
-			}
-			if t := j.Finish - j.Submit; i == 0 {
-				times[j.ID] = t
-			} else if before, both := times[j.ID]; both {
-				all = append(all, change{j.ID, before, t})
-			}
-		}
-	}
-	if len(all) < 2 {
-		if deadlines {
-			w.say("Jobs after their deadline: %d with A, %d with B.", late[0], late[1])
-		}
-		return
-	}
-	var sums [2]time.Duration
-	won, lost := 0, 0
-	for _, c := range all {
-		sums[0], sums[1] = sums[0]+c.a, sums[1]+c.b
-		switch by := float64(c.b-c.a) / float64(max(1, c.a)); {
-		case by <= -noDifference:
-			won++
-		case by >= noDifference:
-			lost++
-		}
-	}
-	n := time.Duration(len(all))
-	w.say("%s", than("The mean job", sums[0]/n, sums[1]/n))
-	w.say("Of %d jobs %d take less time with B, %d longer, and %d the same within 1 %%.", len(all), won, lost, len(all)-won-lost)
-	slices.SortStableFunc(all, func(x, y change) int { return cmp.Compare(x.b-x.a, y.b-y.a) })
-	if c := all[0]; won > 0 {
-		w.say("%s gains most: %s with A, %s with B.", workload.Escape(c.id), text.Duration(int64(c.a)), text.Duration(int64(c.b)))
-	}
-	if c := all[len(all)-1]; lost > 0 {
-		w.say("%s loses most: %s with A, %s with B.", workload.Escape(c.id), text.Duration(int64(c.a)), text.Duration(int64(c.b)))
-	}
-	if deadlines {
-		w.say("Jobs after their deadline: %d with A, %d with B.", late[0], late[1])
+	e := diagnose.EffectOf([]map[string]time.Duration{diagnose.TimesOf(&sides[0].run.Prediction)}, []map[string]time.Duration{diagnose.TimesOf(&sides[1].run.Prediction)}, diagnose.Deadlines(sides[0].question))
+	if e.Jobs > 1 {
+		e.Worst = workload.Escape(e.Worst)
+		w.say("Jobs with B, %d in both: %s.", e.Jobs, e)
 	}
 }
 
