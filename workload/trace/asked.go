@@ -24,7 +24,7 @@ var dynoyarnFormat = Format{
 	Name: "dynoyarn", About: "applications of DynoYARN with the times of their containers, JSON",
 	detect: detection{keys: []string{"amResourceRequest", "resourceRequestSpecs", "appId", "appType"}},
 	read: func(c *collector, s *source) error {
-		return readObjects(c, s, func(v *dynoApp, line int) error { return v.add(c, line) })
+		return readObjects(c, s, "the object", func(v *dynoApp, line int) error { return v.add(c, line) })
 	},
 }
 
@@ -32,17 +32,18 @@ var synthFormat = Format{
 	Name: "synth", About: "classes of random jobs of YARN's scheduler load simulator, JSON",
 	detect: detection{keys: []string{"num_nodes", "nodes_per_rack", "num_jobs", "rand_seed", "workloads"}},
 	read: func(c *collector, s *source) error {
-		return readObjects(c, s, func(v *synthTrace, line int) error { return v.add(c, line) })
+		return readObjects(c, s, "the object", func(v *synthTrace, line int) error { return v.add(c, line) })
 	},
 }
 
 // readObjects decodes JSON objects one after another.
-func readObjects[T any](c *collector, s *source, use func(v *T, line int) error) error {
+func readObjects[T any](c *collector, s *source, what string, use func(v *T, line int) error) error {
 	var v T
-	return c.objects(s, func(in *jsonScanner) error {
+	in := newJSONScanner(s, c.limits.LineBytes)
+	return c.objects(in, func() error {
 		v = *new(T)
 		return in.plain(json.UnmarshalDecode(in.dec, &v))
-	}, func(line int) error { return use(&v, line) })
+	}, func(line int) error { return use(&v, line) }, func() string { return what })
 }
 
 // askedSize is the size of a container.

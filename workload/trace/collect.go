@@ -368,19 +368,3 @@ type countOf struct {
 	name  string
 	value int64
 }
-
-// fields is object with what takes the value of each member: a text, a number, or a
-// function that reads it.
-func (c *collector) fields(in *jsonScanner, to map[string]any) error {
-	return in.object(func(name []byte) error {
-		switch to := to[string(name)].(type) {
-		case *string:
-			return c.text(in, to)
-		case *int64:
-			return in.number(to)
-		case func() error:
-			return to()
-		}
-		return in.skip()
-	})
-}

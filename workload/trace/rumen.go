@@ -122,37 +122,19 @@ type rumenReader struct {
 func (c *collector) readRumen(s *source) error {
 	rr := &rumenReader{c: c, in: newJSONScanner(s, c.limits.LineBytes), machines: make(map[string]*machine)}
 	c.where = rr.in.line
-	for {
-		more, err := rr.in.begin()
-		if !more {
-			return err
-		}
-		line := rr.in.line()
-		rr.b = c.newJob("", line)
-		var j loggedJob
+	var j loggedJob
+	return c.objects(rr.in, func() error {
+		rr.b, j = c.newJob("", rr.in.line()), loggedJob{}
 		j.texts.forget(jobMembers, "")
 		j.figures.forget(jobPlaces, workload.Unknown)
-		err = rr.logged(&j)
-		if err == nil {
-			err = rr.job(&j)
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if rr.in.fatal(err) {
-			return atLine(rr.in.line(), err)
-		}
-		lost := "what stands here"
-		if id := j.texts.get("jobID"); id != "" {
-			lost = "job " + id
-		}
+		return rr.logged(&j)
+	}, func(int) error { return rr.job(&j) }, func() string {
 		rr.b.release()
-		c.problem(rr.in.lineOf(err), "%s is lost (began in line %d): %v", lost, line, err)
-		if err := rr.in.resync(); err != nil {
-			return err
+		if id := j.texts.get("jobID"); id != "" {
+			return "job " + id
 		}
-	}
+		return "what stands here"
+	})
 }
 
 // logged reads one object of the trace.

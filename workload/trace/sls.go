@@ -30,48 +30,56 @@ var slsFormat = Format{
 }
 
 type slsJob struct {
-	amType, queue, id, user string
-	start, end              int64
-	tasks                   []slsTask
-	rack                    string
-	nodes                   []string
-	isNodes                 bool
+	AMType string    `json:"am.type"`
+	Queue  string    `json:"job.queue.name"`
+	ID     string    `json:"job.id"`
+	User   string    `json:"job.user"`
+	Start  *float64  `json:"job.start.ms"`
+	End    *float64  `json:"job.end.ms"`
+	Tasks  []slsTask `json:"job.tasks"`
+
+	// Of an object of nodes.json.
+	Rack  string `json:"rack"`
+	Nodes []struct {
+		Node string `json:"node"`
+	} `json:"nodes"`
 }
 
 type slsTask struct {
-	host, kind     string
-	start, end     int64
-	memory, vcores int64 // 3.x; 0: not stated
+	Host   string   `json:"container.host"`
+	Kind   string   `json:"container.type"`
+	Start  *float64 `json:"container.start.ms"`
+	End    *float64 `json:"container.end.ms"`
+	Memory float64  `json:"container.memory"` // 3.x; 0: not stated
+	VCores float64  `json:"container.vcores"`
 }
 
 // readSLS reads a file of jobs or of nodes.
 func (c *collector) readSLS(s *source) error {
-	var j slsJob
-	return c.objects(s, func(in *jsonScanner) error {
-		j = slsJob{start: workload.Unknown, end: workload.Unknown}
-		return (slsReader{c}).read(in, &j)
-	}, func(line int) error {
-		for _, n := range j.nodes {
-			c.place(line, j.rack, n)
+	return readObjects(c, s, "the object", func(j *slsJob, line int) error {
+		for _, n := range j.Nodes {
+			if n.Node != "" {
+				c.place(line, j.Rack, n.Node)
+			}
 			c.listed = true
 		}
-		if j.isNodes {
+		if j.Nodes != nil {
 			return nil
 		}
-		return (slsReader{c}).job(&j, line)
+		return c.slsJob(j, line)
 	})
 }
 
-// objects reads JSON objects one after another. One that is damaged is lost.
-func (c *collector) objects(s *source, read func(*jsonScanner) error, use func(line int) error) error {
-	in := newJSONScanner(s, c.limits.LineBytes)
+// objects reads JSON objects one after another. One that is damaged is lost; named says
+// what it was.
+func (c *collector) objects(in *jsonScanner, read func() error, use func(line int) error, named func() string) error {
 	for {
 		more, err := in.begin()
 		if !more {
 			return err
 		}
 		line := in.line()
-		err = read(in)
+		err = read()
 		switch {
 		case err == nil:
 			if err := use(line); err != nil {
@@ -81,72 +89,37 @@ func (c *collector) objects(s *source, read func(*jsonScanner) error, use func(l
 		case in.fatal(err):
 			return atLine(in.line(), err)
 		}
-		c.problem(in.lineOf(err), "the object is lost (began in line %d): %v", line, err)
+		c.problem(in.lineOf(err), "%s is lost (began in line %d): %v", named(), line, err)
 		if err := in.resync(); err != nil {
 			return err
 		}
 	}
 }
 
-// slsReader collects the jobs of a trace of the YARN simulator.
-type slsReader struct{ *collector }
-
-func (c slsReader) read(in *jsonScanner, j *slsJob) error {
-	return c.fields(in, map[string]any{
-		"am.type": &j.amType, "job.queue.name": &j.queue, "job.id": &j.id, "job.user": &j.user, "rack": &j.rack,
-		"job.start.ms": &j.start, "job.end.ms": &j.end,
-		"job.tasks": func() error {
-			j.tasks = j.tasks[:0]
-			return in.list(func() error {
-				j.tasks = append(j.tasks, slsTask{start: workload.Unknown, end: workload.Unknown})
-				return c.readTask(in, &j.tasks[len(j.tasks)-1])
-			})
-		},
-		"nodes": func() error {
-			j.isNodes, j.nodes = true, j.nodes[:0]
-			return in.list(func() error {
-				var node string
-				err := c.fields(in, map[string]any{"node": &node})
-				if node != "" {
-					j.nodes = append(j.nodes, node)
-				}
-				return err
-			})
-		},
-	})
-}
-
-func (c slsReader) readTask(in *jsonScanner, t *slsTask) error {
-	return c.fields(in, map[string]any{
-		"container.host": &t.host, "container.type": &t.kind, "container.start.ms": &t.start, "container.end.ms": &t.end,
-		"container.memory": &t.memory, "container.vcores": &t.vcores,
-	})
-}
-
-func (c slsReader) job(s *slsJob, line int) error {
-	if s.amType != "" && s.amType != "mapreduce" {
-		c.problem(line, "job %s: am.type %.40q: only mapreduce jobs are read", s.id, s.amType)
+func (c *collector) slsJob(s *slsJob, line int) error {
+	if s.AMType != "" && s.AMType != "mapreduce" {
+		c.problem(line, "job %s: am.type %.40q: only mapreduce jobs are read", s.ID, s.AMType)
 		return nil
 	}
-	b := c.newJob(s.id, line)
+	b := c.newJob(s.ID, line)
 	j := &b.job
-	j.User, j.Queue = s.user, s.queue
-	j.Submit = c.sinceStart(line, "job.start.ms", s.start)
-	j.Finish = c.sinceStart(line, "job.end.ms", s.end)
+	j.User, j.Queue = s.User, s.Queue
+	j.Submit = c.sinceStart(line, "job.start.ms", s.Start)
+	j.Finish = c.sinceStart(line, "job.end.ms", s.End)
 	j.Outcome = workload.Succeeded
 	var count [2]int // number of maps and of reduces
-	for i := range s.tasks {
-		st := &s.tasks[i]
-		kind, ok := map[string]workload.Kind{"map": workload.Map, "reduce": workload.Reduce}[st.kind]
+	for i := range s.Tasks {
+		st := &s.Tasks[i]
+		kind, ok := map[string]workload.Kind{"map": workload.Map, "reduce": workload.Reduce}[st.Kind]
 		if !ok {
-			c.problem(line, "job %s: container.type %.40q is none of map, reduce: the task is dropped", s.id, st.kind)
+			c.problem(line, "job %s: container.type %.40q is none of map, reduce: the task is dropped", s.ID, st.Kind)
 			continue
 		}
-		if st.memory > 0 {
-			j.Conf.Set("mapreduce."+st.kind+".memory.mb", strconv.FormatInt(st.memory, 10))
+		if st.Memory > 0 {
+			j.Conf.Set("mapreduce."+st.Kind+".memory.mb", strconv.FormatInt(int64(st.Memory), 10))
 		}
-		if st.vcores > 0 {
-			j.Conf.Set("mapreduce."+st.kind+".cpu.vcores", strconv.FormatInt(st.vcores, 10))
+		if st.VCores > 0 {
+			j.Conf.Set("mapreduce."+st.Kind+".cpu.vcores", strconv.FormatInt(int64(st.VCores), 10))
 		}
 		t := b.task(kind, kind == workload.Reduce, count[kind])
 		count[kind]++
@@ -154,11 +127,11 @@ func (c slsReader) job(s *slsJob, line int) error {
 		if c.full {
 			return errAttempts
 		}
-		a.Start = c.sinceStart(line, "container.start.ms", st.start)
-		a.Finish = c.sinceStart(line, "container.end.ms", st.end)
+		a.Start = c.sinceStart(line, "container.start.ms", st.Start)
+		a.Finish = c.sinceStart(line, "container.end.ms", st.End)
 		b.checkTimes(attemptName(a), line, a.Start, &a.Finish)
 		a.State, t.State = workload.Succeeded, workload.Succeeded
-		a.Rack, a.Node = c.host(line, st.host)
+		a.Rack, a.Node = c.host(line, st.Host)
 		t.Start, t.Finish = a.Start, a.Finish
 	}
 	j.Maps, j.Reduces = count[workload.Map], count[workload.Reduce]
@@ -166,7 +139,11 @@ func (c slsReader) job(s *slsJob, line int) error {
 }
 
 // sinceStart returns an instant in milliseconds from the start of the file.
-func (c *collector) sinceStart(line int, what string, n int64) time.Duration {
+func (c *collector) sinceStart(line int, what string, ms *float64) time.Duration {
+	n := int64(workload.Unknown)
+	if ms != nil {
+		n = int64(*ms)
+	}
 	return c.relative(line, what, float64(c.count(line, what, n)), time.Millisecond)
 }
 

@@ -12,54 +12,29 @@ var topologyFormat = Format{
 // loggedTopology is Rumen's LoggedNetworkTopology: a root, racks in one or
 // more layers, and hosts, which have no children.
 type loggedTopology struct {
-	name     string
-	children []loggedTopology
+	Name     string           `json:"name"`
+	Children []loggedTopology `json:"children"`
 }
 
 func (c *collector) readTopology(s *source) error {
-	in := newJSONScanner(s, c.limits.LineBytes)
-	for {
-		more, err := in.begin()
-		if !more {
-			return err
-		}
-		var root loggedTopology
-		if err := root.read(c, in); err != nil {
-			if in.fatal(err) {
-				return atLine(in.line(), err)
-			}
-			c.problem(in.lineOf(err), "topology: %v", err)
-			if err := in.resync(); err != nil {
-				return err
-			}
-			continue
-		}
-		for i := range root.children {
-			c.hang(in.line(), nil, &root.children[i])
+	return readObjects(c, s, "the topology", func(root *loggedTopology, line int) error {
+		for i := range root.Children {
+			c.hang(line, nil, &root.Children[i])
 			c.listed = true
 		}
-	}
-}
-
-func (n *loggedTopology) read(c *collector, in *jsonScanner) error {
-	return c.fields(in, map[string]any{"name": &n.name, "children": func() error {
-		n.children = nil
-		return in.list(func() error {
-			n.children = append(n.children, loggedTopology{})
-			return n.children[len(n.children)-1].read(c, in)
-		})
-	}})
+		return nil
+	})
 }
 
 // hang adds the hosts below a node of the topology.
 func (c *collector) hang(line int, above []string, n *loggedTopology) {
-	name := unescape(n.name)
-	if len(n.children) == 0 {
+	name := unescape(n.Name)
+	if len(n.Children) == 0 {
 		c.place(line, strings.Join(above, "/"), name)
 		return
 	}
 	above = append(above[:len(above):len(above)], name)
-	for i := range n.children {
-		c.hang(line, above, &n.children[i])
+	for i := range n.Children {
+		c.hang(line, above, &n.Children[i])
 	}
 }
