@@ -1,10 +1,10 @@
 package trace
 
 import (
-	"fmt"
 	"io"
 	"math"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/slotwave/slotwave/workload"
@@ -36,53 +36,30 @@ func (w *jsonWriter) token(t jsontext.Token) {
 	}
 }
 
-// write writes a value: an object, a list, a text, a number, a truth value or null.
 func (w *jsonWriter) write(v any) {
-	switch v := v.(type) {
-	case object:
-		w.token(jsontext.BeginObject)
-		for i := 0; i < len(v); i += 2 {
-			w.token(jsontext.String(v[i].(string)))
-			w.write(v[i+1])
-		}
-		w.token(jsontext.EndObject)
-	case items:
-		w.token(jsontext.BeginArray)
-		v(w.write)
-		w.token(jsontext.EndArray)
-	case list:
-		writeList(w, v)
-	case []object:
-		writeList(w, v)
-	case []string:
-		writeList(w, v)
-	case []float64:
-		writeList(w, v)
-	case []int64:
-		writeList(w, v)
-	case nil:
-		w.token(jsontext.Null)
-	case string:
-		w.token(jsontext.String(v))
-	case bool:
-		w.token(jsontext.Bool(v))
-	case int:
-		w.token(jsontext.Int(int64(v)))
-	case int64:
-		w.token(jsontext.Int(v))
-	case float64:
-		w.token(jsontext.Float(v))
-	default:
-		panic(fmt.Sprintf("trace: no value of JSON: %T", v))
+	if w.err == nil {
+		w.err = json.MarshalEncode(w.enc, v)
 	}
 }
 
-func writeList[T any](w *jsonWriter, list []T) {
-	w.token(jsontext.BeginArray)
-	for _, v := range list {
+// MarshalJSONTo implements json.MarshalerTo.
+func (o object) MarshalJSONTo(enc *jsontext.Encoder) error {
+	w := &jsonWriter{enc: enc}
+	w.token(jsontext.BeginObject)
+	for _, v := range o {
 		w.write(v)
 	}
+	w.token(jsontext.EndObject)
+	return w.err
+}
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (list items) MarshalJSONTo(enc *jsontext.Encoder) error {
+	w := &jsonWriter{enc: enc}
+	w.token(jsontext.BeginArray)
+	list(w.write)
 	w.token(jsontext.EndArray)
+	return w.err
 }
 
 // orNull returns null for an unknown text.
