@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -33,7 +34,7 @@ func (j *HistoryJob) Ended() (n [2]int) {
 // ended takes the time of one that has.
 type Continuation struct {
 	ended map[string]*endedTasks // by the name of their jobs
-	ratio []float64              // total time of the reduces of a job that ended, sort and reduce phase, over that of its maps
+	ratio []float64              // time of the reduces of a job that ended over what is expected of them
 }
 
 // endedTasks are the times of tasks, by kind.
@@ -67,23 +68,25 @@ func NewContinuation(h *History, jobs []Job) *Continuation {
 			own = &endedTasks{}
 			c.ended[record.Name] = own
 		}
-		var sums [2]time.Duration
-		_, maps := record.tasksOf(Map)
-		for k, w := range maps {
+		var maps, reduces time.Duration
+		_, winners := record.tasksOf(Map)
+		for k, w := range winners {
 			if w != nil && k < len(j.Maps.Time.Each) {
 				own[Map] = append(own[Map], taskTime{2: j.Maps.Time.Each[k]})
-				sums[Map] += j.Maps.Time.Each[k]
+				maps += j.Maps.Time.Each[k]
 			}
 		}
-		_, reduces := record.tasksOf(Reduce)
-		for k, w := range reduces {
+		_, winners = record.tasksOf(Reduce)
+		for k, w := range winners {
 			if d := &j.Reduces; w != nil && k < len(d.Time.Each) {
-				own[Reduce] = append(own[Reduce], taskTime{d.Shuffle.Each[k], d.Sort.Each[k], d.Time.Each[k]})
-				sums[Reduce] += d.Sort.Each[k] + d.Time.Each[k]
+				took := taskTime{d.Shuffle.Each[k], d.Sort.Each[k], d.Time.Each[k]}
+				own[Reduce] = append(own[Reduce], took)
+				reduces += took.whole()
 			}
 		}
-		if record.Outcome == Succeeded && sums[Map] > 0 && sums[Reduce] > 0 {
-			c.ratio = append(c.ratio, sums[Reduce].Seconds()/sums[Map].Seconds())
+		if record.Outcome == Succeeded && maps > 0 && reduces > 0 {
+			n := len(winners)
+			c.ratio = append(c.ratio, reduces.Seconds()/float64(n)/record.reduceTime(maps, n))
 		}
 	}
 	return c
@@ -102,8 +105,34 @@ func (h *History) job(id string) *HistoryJob {
 	return nil
 }
 
+// reduceTime is what a reduce is expected to take after the last map, in seconds, where
+// nothing is known of it: a start, and its part of the map output at an ordinary rate.
+// Where no bytes are counted it is a part of the time of the maps.
+func (h *HistoryJob) reduceTime(maps time.Duration, n int) float64 {
+	const fixed, rate, ofMaps = 5, 8e6, 0.6
+	bytes, known := int64(0), 0
+	_, winners := h.tasksOf(Map)
+	for _, w := range winners {
+		if w == nil {
+			continue
+		}
+		stored := w.Counters.MaterializedBytes
+		if stored < 0 {
+			stored = w.Counters.LocalWriteBytes
+		}
+		if stored >= 0 {
+			bytes, known = bytes+stored, known+1
+		}
+	}
+	if known == 0 {
+		return max(1, ofMaps*maps.Seconds()/float64(n))
+	}
+	all := float64(bytes) * float64(max(known, h.Maps)) / float64(known)
+	return fixed + all/rate/float64(n)
+}
+
 // KnowsReduces reports whether reduces of jobs with the name of a job have ended. Those of
-// others take 0.15 to 2.5 times as long as the maps.
+// others take 0.35 to 6.5 times as long as expected.
 func (c *Continuation) KnowsReduces(h *HistoryJob) bool {
 	own := c.ended[h.Name]
 	return max(0, h.Reduces) == 0 || own != nil && len(own[Reduce]) > 0
@@ -184,27 +213,32 @@ func (c *Continuation) reduces(j *Job, h *HistoryJob, ended []taskTime, now time
 	d := j.Reduces
 	tasks, winners := h.tasksOf(Reduce)
 	n := max(d.Count, h.Reduces)
+	since, mapsRun := h.LastMap(), h.Ended()[Map] < h.Maps
+	ran := make([]time.Duration, n)
+	for k := range min(n, len(tasks)) {
+		if !mapsRun {
+			ran[k] = tasks[k].ran(since, now)
+		}
+	}
 	if len(ended) == 0 {
-		const least, most = 0.15, 2.5 // of programs that compute in maps, and that sort
-		ratio, all := least*math.Pow(most/least, r.Float64()), time.Duration(0)
-		if len(c.ratio) > 0 {
-			ratio = c.ratio[r.IntN(len(c.ratio))]
-		}
+		var maps time.Duration
 		for _, took := range j.Maps.Time.Each {
-			all += took
+			maps += took
 		}
-		ended = []taskTime{{2: Seconds(all.Seconds() * ratio / float64(n))}}
+		expected := h.reduceTime(maps, n)
+		const least, most = 0.35, 6.5 // most of 90 simulated jobs lie between
+		from := max(least, slices.Max(ran).Seconds()/expected)
+		ratio := from * math.Pow(max(4, most/from), r.Float64())
+		if len(c.ratio) > 0 {
+			ratio = max(from, c.ratio[r.IntN(len(c.ratio))])
+		}
+		ended = []taskTime{{2: Seconds(expected * ratio)}}
 	}
 	d.Ends, d.Shares, d.FromLastMap, d.Copy, d.FirstWave = nil, nil, true, Durations{}, Durations{}
 	d.Localise = Durations{}
-	since, mapsRun := h.LastMap(), h.Ended()[Map] < h.Maps
 	var shuffle, sort, reduce []time.Duration
 	for k := range n {
-		ran := time.Duration(0)
-		if k < len(tasks) && !mapsRun {
-			ran = tasks[k].ran(since, now)
-		}
-		own := longerThan(ran, ended, late, r)
+		own := longerThan(ran[k], ended, late, r)
 		if k < len(winners) && winners[k] != nil && k < len(d.Time.Each) {
 			own = taskTime{d.Shuffle.Each[k], d.Sort.Each[k], d.Time.Each[k]}
 		}

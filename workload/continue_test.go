@@ -25,3 +25,44 @@ func TestContinueNeedsAMap(t *testing.T) {
 		t.Error("no map has ended: want an error")
 	}
 }
+
+// A reduce of a job of which none has ended takes what its part of the map output, or else
+// the time of the maps, lets expect, and longer than it has run.
+func TestReduceTime(t *testing.T) {
+	for _, c := range []struct {
+		stored      int64
+		ran         time.Duration
+		least, most float64 // seconds
+	}{{80e6, 0, 0.35 * 55, 6.5 * 55}, {Unknown, 0, 0.35 * 30, 6.5 * 30}, {80e6, 1000 * time.Second, 1000, 4000}} {
+		j := NewHistoryJob("j")
+		j.Submit, j.Maps, j.Reduces, j.Outcome = 0, 10, 2, Running
+		add := func(kind Kind, n int, start, finish time.Duration) {
+			a := NewHistoryAttempt("j", "", kind, n, 0)
+			if a.State, a.Start = Running, start; finish > 0 {
+				a.State, a.Finish, a.Counters.LocalWriteBytes = Succeeded, finish, c.stored
+			}
+			task := NewHistoryTask(kind, false, n)
+			task.State, task.Attempts = a.State, []HistoryAttempt{a}
+			j.Tasks = append(j.Tasks, task)
+		}
+		for n := range 10 {
+			add(Map, n, time.Second, 11*time.Second)
+		}
+		add(Reduce, 0, 11*time.Second, 0)
+		h := &History{Jobs: []HistoryJob{j}}
+		jobs := replay(t, h, ReplayOptions{}).Jobs
+		now := 11*time.Second + c.ran
+		for seed := range uint64(20) {
+			next, err := NewContinuation(h, jobs).Continue(jobs[0], &h.Jobs[0], now, rand.New(rand.NewPCG(seed, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := next.Reduces
+			for k := range d.Time.Each {
+				if took := (d.Shuffle.Each[k] + d.Sort.Each[k] + d.Time.Each[k]).Seconds(); took < c.least || took > c.most {
+					t.Errorf("%+v: reduce %d takes %.1f s", c, k, took)
+				}
+			}
+		}
+	}
+}
