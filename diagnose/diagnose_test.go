@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/workload"
@@ -147,5 +148,28 @@ func TestStandstill(t *testing.T) {
 	}
 	if !named {
 		t.Error("no finding names sr216")
+	}
+}
+
+// Maps of 4 s run on three nodes. From 20 to 80 s one begins none, although the others
+// begin those of the next job; the two with which it goes on are late.
+func TestStandstillBetweenMaps(t *testing.T) {
+	w := &world{}
+	maps := func(from, to time.Duration, nodes ...string) {
+		for at := from; at < to; at += 4 * s {
+			for _, node := range nodes {
+				w.attempt(workload.Map, node, 0, at, at, at+4*s)
+			}
+		}
+	}
+	w.job("next", 20*s, 100*s)
+	maps(20*s, 96*s, "a", "b")
+	w.job("first", 0, 100*s)
+	maps(0, 20*s, "a", "b", "c")
+	maps(80*s, 88*s, "c")
+	limits := DefaultThresholds()
+	still := keep(w.input().Jobs, nil).still(&limits)
+	if len(still) != 1 || still[0].node != "c" || still[0].from != 20*s || still[0].until != 80*s || len(still[0].tasks) != 2 {
+		t.Errorf("%+v, want c from 20 to 80 s with two late maps", still)
 	}
 }

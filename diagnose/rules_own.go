@@ -467,7 +467,7 @@ var ruleR17 = rule{
 
 var ruleR18 = rule{
 	id: "R18", basis: "O", weight: weightRepair, cause: "node stood still",
-	evidence: "no begin, end or sample for more than ten times the usual gap", change: "no standstill",
+	evidence: "no map begins or ends for more than ten times the usual gap", change: "no standstill",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for _, p := range s.still {
@@ -484,7 +484,7 @@ var ruleR18 = rule{
 			hits = append(hits, hit{
 				node: p.node, tasks: tasks, value: length, peers: p.usual.Seconds(), z: length / p.usual.Seconds(), account: foreignLoad,
 				saves: length / 2, change: unload(p.node, "", true),
-				evidence: fmt.Sprintf("no attempt began or ended from %.1f to %.1f s; usual gap %.1f s", p.from.Seconds(), p.until.Seconds(), p.usual.Seconds()),
+				evidence: fmt.Sprintf("no map began or ended from %.1f to %.1f s; usual gap %.1f s", p.from.Seconds(), p.until.Seconds(), p.usual.Seconds()),
 			})
 		}
 		return hits

@@ -199,10 +199,11 @@ func (r *Summary) add(phase string, times []float64, s *stage) {
 	r.Phases = append(r.Phases, p)
 }
 
-// still finds the times at which a node stood still. In such a time no attempt
+// still finds the times at which a node stood still. In such a time no map
 // there began or ended for more than Still times its usual gap, while other nodes
 // went on. Most of the maps that ran through the gap, in at least half of the map
-// slots, must be outliers that took longer than their peers by most of the gap.
+// slots, must be outliers that took longer than their peers by most of the gap; or several
+// maps start when the node goes on, of jobs half of whose maps had started before.
 // Reduces do not count, because they may wait for maps as long.
 func (b *books) still(t *Thresholds) []standstill {
 	overdue := make([]float32, b.rows) // seconds beyond the median of its peers; 0: not a map, or not an outlier
@@ -241,16 +242,30 @@ func (b *books) still(t *Thresholds) []standstill {
 	for _, list := range ends {
 		slices.Sort(list)
 	}
+	begun := make([]time.Duration, len(b.jobs)) // half of the maps of a job
+	for k, j := range b.jobs {
+		var starts []time.Duration
+		for _, row := range j.won[workload.Map] {
+			starts = append(starts, b.at(row).start)
+		}
+		if slices.Sort(starts); len(starts) > 0 {
+			begun[k] = starts[len(starts)/2]
+		}
+	}
 	const heldUp = 0.8 // least delay of a map that stood still, as a fraction of the gap
 	const often = 3    // a node with this many standstills is slow instead
 	var found []standstill
 	for node, rows := range byNode {
 		first := len(found)
 		for _, g := range b.gaps(rows, t) {
-			stuck := 0
+			stuck, late := 0, 0
 			through := 0
 			for _, i := range rows {
 				a := b.at(i)
+				if soon := g.until + (g.until-g.from)/10; a.kind == workload.Map && a.number == 0 && a.start >= g.until && a.start <= soon && begun[a.job] <= g.from {
+					late++
+					g.tasks = append(g.tasks, i)
+				}
 				if a.kind == workload.Map && a.start <= g.from && a.finish >= g.until {
 					through++
 					if float64(overdue[i]) > heldUp*(g.until-g.from).Seconds() {
@@ -259,8 +274,8 @@ func (b *books) still(t *Thresholds) []standstill {
 					}
 				}
 			}
-			if stuck >= 2 && 2*stuck > through && 2*stuck >= int(slots[node]) && mostGoOn(ends, node, g) &&
-				stuck*(len(byNode)-1) >= 2*b.lateElsewhere(overdue, int32(node), g) {
+			held := stuck >= 2 && 2*stuck > through && 2*stuck >= int(slots[node]) && stuck*(len(byNode)-1) >= 2*b.lateElsewhere(overdue, int32(node), g)
+			if (held || through == 0 && late >= 2) && mostGoOn(ends, node, g) {
 				g.node = b.nodes.list[node]
 				found = append(found, g)
 			}
@@ -313,13 +328,15 @@ type standstill struct {
 	tasks       []int32       // attempts that were delayed
 }
 
-// gaps lists the long times between starts and ends of a node's attempts. The
+// gaps lists the long times between starts and ends of a node's maps. The
 // usual gap is the median gap while tasks run, and at least a second because
 // the clocks of nodes differ.
 func (b *books) gaps(rows []int32, t *Thresholds) []standstill {
 	var events []time.Duration
 	for _, i := range rows {
-		events = append(events, b.at(i).start, b.at(i).finish)
+		if a := b.at(i); a.kind == workload.Map {
+			events = append(events, a.start, a.finish)
+		}
 	}
 	slices.Sort(events)
 	events = slices.Compact(events)

@@ -20,11 +20,13 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	}
 	fmt.Fprintf(t, "\n\n")
 
-	fmt.Fprintf(t, "makespan\t%s\n", s.Makespan.text())
+	makespan := s.Makespan.text()
 	if c := s.Calibrations; c != nil {
 		fmt.Fprintf(t, "answer\t%s, %s to %s (90 %% interval): the makespan by %d machines that explain the record, each corrected by what it misses of it; of jobs: low_ns and high_ns in %s\n",
 			text.Duration(c.Mean), text.Duration(c.Low), text.Duration(c.High), c.N, JobsName)
+		makespan += " by the one of them that explains it best, not corrected; so is all that follows"
 	}
+	fmt.Fprintf(t, "makespan\t%s\n", makespan)
 	if i := s.Interval; i != nil {
 		fmt.Fprintf(t, "interval\t%s to %s: 90 %% interval, by the errors of the replay and of such questions; of jobs: low_ns and high_ns in %s\n",
 			text.Duration(i.Low), text.Duration(i.High), JobsName)
