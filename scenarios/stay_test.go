@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,6 +32,10 @@ var (
 		"-1", "0", "0.1", "0.5", "1", "2", "3", "100", "101", "1000", "1001", "20000000", "20000001", "4e8", "1e12", "nan", "true",
 		`""`, `"0s"`, `"1ms"`, `"100h"`, `"1b"`, `"1g"`, `"a"`, `"fifo"`, `"phase"`, "[]", "[1, 2]", "{}",
 	}
+
+	// limitOfText is a number that a refusal names: the limit is tried, and what is beside it.
+	limitOfText   = regexp.MustCompile(`\bwant .*`)
+	numberOfLimit = regexp.MustCompile(`\b\d[\d,]*(\.\d+)?(e[-+]?\d+)?[a-zA-Z]*\b`)
 
 	// slips are what a hand does wrong with a line.
 	slips = []func(line string) string{
@@ -78,15 +84,16 @@ func TestReadingsStay(t *testing.T) {
 			asks = strings.Replace(base, "-scheduler.xml", ".toml", 1)
 		}
 		digest := sha256.New()
-		read := func(text string) {
+		read := func(text string) (made string) {
 			if err := os.WriteFile(base, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			made := digestOf(asks)
+			made = digestOf(asks)
 			fmt.Fprintln(digest, made)
 			if testing.Verbose() {
 				t.Log(made)
 			}
+			return made
 		}
 		read(text)
 		fmt.Fprintf(&got, "%s %.6x\n", base, digest.Sum(nil))
@@ -95,8 +102,15 @@ func TestReadingsStay(t *testing.T) {
 			this, after, _ := strings.Cut(rest, "\n")
 			for i, at := range valueOfText.FindAllStringIndex(this, -1) {
 				digest.Reset()
+				tried := map[string]bool{}
 				for k := (line + i) % 6; k < len(otherValues); k += 6 {
-					read(text[:from+at[0]] + otherValues[k] + text[from+at[1]:])
+					made := read(text[:from+at[0]] + otherValues[k] + text[from+at[1]:])
+					for _, value := range besideLimits(made) {
+						if !tried[value] {
+							tried[value] = true
+							read(text[:from+at[0]] + value + text[from+at[1]:])
+						}
+					}
 				}
 				fmt.Fprintf(&got, "%s:%d:%d %.6x\n", base, line, i+1, digest.Sum(nil))
 			}
@@ -110,6 +124,30 @@ func TestReadingsStay(t *testing.T) {
 		read(text)
 	}
 	vectortest.Lines(t, golden, got.String(), *update)
+}
+
+// besideLimits are the numbers that a refusal wants, and those next to them.
+func besideLimits(refusal string) (values []string) {
+	for _, number := range numberOfLimit.FindAllString(limitOfText.FindString(refusal), 4) {
+		number = strings.ReplaceAll(number, ",", "")
+		if unit := strings.TrimLeft(number, "0123456789."); unit != "" && !strings.HasPrefix(unit, "e") {
+			values = append(values, strconv.Quote(number), strconv.Quote(strings.TrimSuffix(number, unit)+".01"+unit))
+			continue
+		}
+		n, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			continue
+		}
+		step := 1.0
+		if n != math.Trunc(n) {
+			step = n / 1000
+		}
+		values = append(values, strconv.FormatFloat(n+step, 'g', -1, 64))
+		if n < 1e5 { // a question of that size takes long
+			values = append(values, number, strconv.FormatFloat(n-step, 'g', -1, 64))
+		}
+	}
+	return values
 }
 
 // digestOf opens a scenario or a study and describes what it makes: errors, or warnings and

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,12 +18,14 @@ import (
 // slotwave and of Go, and pictures and archives, which Go may compress in another way.
 var volatile = regexp.MustCompile(`(manifest\.json|(^|/)run\.log)$|\.(png|gz|html)$`)
 
-// What verbs write stays: of runs and what is asked of them, and of models, sizes and
-// papers. A golden file lists commands; below each are its exit code and size and digest of
-// what it printed and of each file that it wrote or changed. -v shows what was printed. The
-// commands share a folder, and later ones read what earlier ones wrote.
+// What verbs write stays: of runs and what is asked of them, of models, sizes and papers,
+// and of what is asked in a wrong way. A golden file lists commands; below each are its exit
+// code and size and digest of what it printed and of each file that it wrote or changed. -v
+// shows what was printed. The commands share a folder, and later ones read what earlier ones
+// wrote.
 func TestOutputsStay(t *testing.T)      { outputsStay(t, "testdata/stay.txt") }
 func TestModelOutputsStay(t *testing.T) { outputsStay(t, "testdata/models.txt") }
+func TestRefusalsStay(t *testing.T)     { outputsStay(t, "testdata/refusals.txt") }
 
 func outputsStay(t *testing.T, list string) {
 	golden, err := filepath.Abs(list)
@@ -38,9 +39,12 @@ func outputsStay(t *testing.T, list string) {
 	}
 	var got bytes.Buffer
 	digest := func(name, text string) {
-		fmt.Fprintf(&got, "    %s %d %.6x\n", name, len(text), sha256.Sum256([]byte(text)))
+		if text != "" {
+			fmt.Fprintf(&got, "    %s %d %.6x\n", name, len(text), sha256.Sum256([]byte(text)))
+		}
 	}
-	before := contentBut(t, ".", volatile)
+	files := watched{}
+	files.changed(t)
 	for line := range strings.Lines(read(t, golden)) {
 		command, ok := strings.CutPrefix(strings.TrimSpace(line), "slotwave ")
 		if !ok {
@@ -48,19 +52,72 @@ func outputsStay(t *testing.T, list string) {
 		}
 		args := strings.Fields(command)
 		code, out, errs := call("", args...)
+		errs = progressLine.ReplaceAllString(errs, "")
 		if testing.Verbose() {
 			t.Logf("%s: exit %d\n%s%s", command, code, out, errs)
 		}
 		fmt.Fprintf(&got, "slotwave %s\n    exit %d\n", command, code)
 		digest("stdout", out)
 		digest("stderr", errs)
-		after := contentBut(t, ".", volatile)
-		for _, name := range slices.Sorted(maps.Keys(after)) {
-			if after[name] != before[name] {
-				digest(filepath.ToSlash(name), after[name])
-			}
+		for _, name := range files.changed(t) {
+			digest(name, files[name].text)
 		}
-		before = after
 	}
 	vectortest.Lines(t, golden, got.String(), *update)
+}
+
+// progressLine is printed when a command takes long.
+var progressLine = regexp.MustCompile(`(?m)^(.*: )?(all )?\d+(/\d+)? (tasks|simulations|points|MiB read)\b.*\n`)
+
+// watched has the files of the working folder.
+type watched map[string]watchedFile
+
+type watchedFile struct {
+	os.FileInfo
+	text string
+}
+
+// changed reads the files that are new or whose content changed since the last call, and
+// returns their names. The paths of the folder and of the program, of which each test has
+// its own, are replaced.
+func (w watched) changed(t *testing.T) (names []string) {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := strings.NewReplacer(folder, "FOLDER", program, "PROGRAM")
+	err = filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
+		name := filepath.ToSlash(path)
+		if err != nil || !entry.Type().IsRegular() || volatile.MatchString(name) {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		old, known := w[name]
+		if known && os.SameFile(old, info) && old.Size() == info.Size() && old.ModTime().Equal(info.ModTime()) {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text := own.Replace(string(data))
+		if !known || text != old.text {
+			names = append(names, name)
+		}
+		w[name] = watchedFile{info, text}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	return names
 }
