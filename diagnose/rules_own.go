@@ -247,7 +247,8 @@ func (b *books) slowNodes(t *Thresholds) []slowNode {
 		kind     workload.Kind
 		shuffles bool
 	}{{workload.Map, false}, {workload.Reduce, false}, {workload.Reduce, true}} {
-		list, nodes := b.compareNodes(of.kind, b.excess(of.kind, of.shuffles))
+		excess := b.excess(of.kind, of.shuffles)
+		list, nodes := b.compareNodes(of.kind, excess)
 		limits := slowLimits
 		for i := range list {
 			if n := &list[i]; of.shuffles {
@@ -256,7 +257,8 @@ func (b *books) slowNodes(t *Thresholds) []slowNode {
 			}
 		}
 		list = slices.DeleteFunc(list, func(n slowNode) bool {
-			return !slices.ContainsFunc(limits, func(l [2]float64) bool { return n.factor >= l[0] && n.z >= l[1] }) || !of.shuffles && n.factor < t.SlowNode
+			single := len(excess[b.nodes.id(n.node)]) == 1 // that straggles, and not the node
+			return !slices.ContainsFunc(limits, func(l [2]float64) bool { return n.factor >= l[0] && n.z >= l[1] }) || !of.shuffles && (n.factor < t.SlowNode || single)
 		})
 		if 4*len(list) > max(4, nodes) { // the tasks differ, and not the nodes
 			continue
