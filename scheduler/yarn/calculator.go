@@ -32,16 +32,6 @@ func (c calculator) amount(mib, cores int64) Resource {
 	return r
 }
 
-func sign(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 func ceilDiv(a, b int64) int64 {
 	if b == 0 {
 		return 0
@@ -71,7 +61,7 @@ func share(a, b int64) float32 {
 func (c calculator) compare(cluster, a, b Resource) int {
 	switch {
 	case !c.cores:
-		return sign(a.MemoryMiB, b.MemoryMiB)
+		return cmp.Compare(a.MemoryMiB, b.MemoryMiB)
 	case a == b:
 		return 0
 	case cluster == (Resource{}):
@@ -109,7 +99,7 @@ func dominantShare(cluster, r Resource) float64 {
 
 // compareBoth orders amounts in an empty cluster: by both components, where they agree.
 func compareBoth(a, b Resource) int {
-	m, v := sign(a.MemoryMiB, b.MemoryMiB), sign(a.VCores, b.VCores)
+	m, v := cmp.Compare(a.MemoryMiB, b.MemoryMiB), cmp.Compare(a.VCores, b.VCores)
 	if m*v < 0 {
 		return 0
 	}

@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -37,7 +38,7 @@ func (l *capacityLeaf) before(a, b *App) int {
 	case x > y:
 		return 1
 	case a.Start != b.Start:
-		return sign(a.Start, b.Start)
+		return cmp.Compare(a.Start, b.Start)
 	case a.capacity.wish.MemoryMiB == 0 && b.capacity.wish.MemoryMiB > 0:
 		return 1
 	case b.capacity.wish.MemoryMiB == 0 && a.capacity.wish.MemoryMiB > 0:

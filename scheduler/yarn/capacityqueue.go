@@ -277,10 +277,10 @@ func (q *capacityQueue) before(a, b *capacityQueue) int {
 
 // compareFixed orders configured amounts (Resource.compareTo).
 func compareFixed(a, b Resource) int {
-	if d := sign(a.MemoryMiB, b.MemoryMiB); d != 0 {
+	if d := cmp.Compare(a.MemoryMiB, b.MemoryMiB); d != 0 {
 		return d
 	}
-	return sign(a.VCores, b.VCores)
+	return cmp.Compare(a.VCores, b.VCores)
 }
 
 // accepts checks a proposal against the maximum of the queue and its ancestors

@@ -60,7 +60,7 @@ func sharingOf(name string) *sharing {
 func compareStart(_ Resource, a, b schedulable) int { return byStart(a, b) }
 
 func byStart(a, b schedulable) int {
-	if d := sign(a.since(), b.since()); d != 0 {
+	if d := cmp.Compare(a.since(), b.since()); d != 0 {
 		return d
 	}
 	return strings.Compare(a.label(), b.label())
@@ -122,7 +122,7 @@ func compareByWeight(useA, useB int64, a, b float64) int {
 	case a > 0 && b > 0:
 		return signOf(float64(useA)/a - float64(useB)/b)
 	case a == b:
-		return sign(useA, useB)
+		return cmp.Compare(useA, useB)
 	}
 	return signOf(b - a)
 }
@@ -137,7 +137,7 @@ func compareDominant(cluster Resource, a, b schedulable) int {
 // both shares are equal, and without a rule for those that began together.
 func compareDominant27(cluster Resource, a, b schedulable) int {
 	x, y := dominantOf(cluster, a).single(), dominantOf(cluster, b).single()
-	return cmp.Or(x.compare(y), sign(a.since(), b.since()))
+	return cmp.Or(x.compare(y), cmp.Compare(a.since(), b.since()))
 }
 
 // single rounds a standing to single precision, and finds the dominant resource of that.

@@ -1,6 +1,9 @@
 package yarn
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // appLimit is a queue's limit of applications that run at once.
 type appLimit struct {
@@ -133,7 +136,7 @@ func (s *appLimits) wake(lists [][]*App) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *App) int { return sign(a.Start, b.Start) })
+	slices.SortStableFunc(all, func(a, b *App) int { return cmp.Compare(a.Start, b.Start) })
 	woken := 0
 	for _, a := range all {
 		if woken >= len(lists) {

@@ -2,6 +2,7 @@ package yarn
 
 import (
 	"cmp"
+	"container/heap"
 	"math"
 	"slices"
 
@@ -25,7 +26,7 @@ type agenda struct {
 	running  bool         // a call is under way
 	current  turn         // its turn
 	followed bool         // it has set a call one period ahead
-	tied     []int32      // calls of this instant, a heap
+	tied     []int32      // calls of this instant, a heap (container/heap)
 	untie    engine.Timer // runs the first of them
 }
 
@@ -127,7 +128,7 @@ func (g *agenda) fire(i int32) {
 		g.run(i)
 		return
 	}
-	g.tie(i)
+	heap.Push(g, i)
 	g.untie.Reset(g.e.Now())
 }
 
@@ -136,53 +137,25 @@ func (g *agenda) runTied(int32) {
 	if len(g.tied) == 0 {
 		return // it was stopped
 	}
-	i := g.tied[0]
-	g.untieAt(0)
+	i := heap.Pop(g).(int32)
 	if len(g.tied) > 0 {
 		g.untie.Reset(g.e.Now())
 	}
 	g.run(i)
 }
 
-// earlier reports whether one tied call runs before another.
-func (g *agenda) earlier(a, b int) bool {
+// Len, Less, Swap, Push and Pop implement heap.Interface of the tied calls.
+func (g *agenda) Len() int { return len(g.tied) }
+func (g *agenda) Less(a, b int) bool {
 	return g.slots[g.tied[a]].turn.before(g.slots[g.tied[b]].turn, g.period)
 }
-
-// tie adds a call to the heap of those of this instant.
-func (g *agenda) tie(i int32) {
-	g.tied = append(g.tied, i)
-	g.rise(len(g.tied) - 1)
-}
-
-func (g *agenda) rise(k int) {
-	for up := (k - 1) / 2; k > 0 && g.earlier(k, up); k, up = up, (up-1)/2 {
-		g.tied[k], g.tied[up] = g.tied[up], g.tied[k]
-	}
-}
-
-// untieAt takes a call out of the heap.
-func (g *agenda) untieAt(k int) {
+func (g *agenda) Swap(a, b int) { g.tied[a], g.tied[b] = g.tied[b], g.tied[a] }
+func (g *agenda) Push(i any)    { g.tied = append(g.tied, i.(int32)) }
+func (g *agenda) Pop() any {
 	last := len(g.tied) - 1
-	g.tied[k] = g.tied[last]
+	i := g.tied[last]
 	g.tied = g.tied[:last]
-	if k == last {
-		return
-	}
-	g.rise(k)
-	for {
-		least := k
-		for c := 2*k + 1; c <= 2*k+2 && c < last; c++ {
-			if g.earlier(c, least) {
-				least = c
-			}
-		}
-		if least == k {
-			return
-		}
-		g.tied[k], g.tied[least] = g.tied[least], g.tied[k]
-		k = least
-	}
+	return i
 }
 
 func (g *agenda) run(i int32) {
@@ -213,7 +186,7 @@ func (c call) Stop() {
 	g := c.g
 	g.slots[c.slot].timer.Stop()
 	if k := slices.Index(g.tied, c.slot); k >= 0 {
-		g.untieAt(k)
+		heap.Remove(g, k)
 	}
 	g.release(c.slot)
 }
