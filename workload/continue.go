@@ -135,13 +135,14 @@ func (h *HistoryJob) reduceTime(maps time.Duration, n int) float64 {
 // others take 0.35 to 6.5 times as long as expected.
 func (c *Continuation) KnowsReduces(h *HistoryJob) bool {
 	own := c.ended[h.Name]
-	return max(0, h.Reduces) == 0 || own != nil && len(own[Reduce]) > 0
+	return h.Reduces == 0 || own != nil && len(own[Reduce]) > 0
 }
 
-// Continue replaces a job that runs now. It fails if no map of such a job has ended.
+// Continue replaces a job that runs now. It fails if no map of such a job has ended, or
+// none is recorded.
 func (c *Continuation) Continue(j Job, h *HistoryJob, now time.Duration, r *rand.Rand) (Job, error) {
 	ended := c.ended[h.Name]
-	if ended == nil || len(ended[Map]) == 0 && max(j.Maps.Count, h.Maps) > 0 {
+	if maps := max(j.Maps.Count, h.Maps); ended == nil || len(ended[Map]) == 0 && maps > 0 || maps <= 0 && h.Maps < 0 {
 		return j, errors.New("no map of it has ended")
 	}
 	late := 0.3 * r.ExpFloat64() // of tasks that have run longer than all that ended

@@ -112,7 +112,14 @@ func (s *Standing) predict(folder string, h *workload.History) error {
 	for i := range h.Jobs {
 		if j := &h.Jobs[i]; j.Outcome == workload.Running {
 			at[j.ReplayedAs()], records[j.ReplayedAs()] = len(s.Running), j
-			s.Running = append(s.Running, RunningJob{ID: j.ID, name: j.Name, Ended: j.Ended(), Tasks: [2]int{max(0, j.Maps), max(0, j.Reduces)}, Unknown: "no map of it has ended"})
+			r := RunningJob{ID: j.ID, name: j.Name, Ended: j.Ended(), Unknown: "no map of it has ended"}
+			for _, t := range j.Tasks {
+				if t.Kind <= workload.Reduce {
+					r.Tasks[t.Kind]++
+				}
+			}
+			r.Tasks = [2]int{max(r.Tasks[0], j.Maps), max(r.Tasks[1], j.Reduces)}
+			s.Running = append(s.Running, r)
 		}
 	}
 	if !slices.ContainsFunc(s.Running, func(r RunningJob) bool { return r.Ended[workload.Map] > 0 }) {
@@ -236,7 +243,11 @@ func (s *Standing) Text(w io.Writer) error {
 		if j.Unknown != "" {
 			end = "end not known: " + j.Unknown
 		}
-		_, err1 := fmt.Fprintf(w, "  %s: %d of %d maps, %d of %d reduces; %s\n", text.Escape(j.ID), j.Ended[0], j.Tasks[0], j.Ended[1], j.Tasks[1], end)
+		tasks := fmt.Sprintf("%d of %d maps, %d of %d reduces", j.Ended[0], j.Tasks[0], j.Ended[1], j.Tasks[1])
+		if j.Tasks == [2]int{} {
+			tasks = "no task is recorded"
+		}
+		_, err1 := fmt.Fprintf(w, "  %s: %s; %s\n", text.Escape(j.ID), tasks, end)
 		err = errors.Join(err, err1)
 	}
 	for i := range s.Found {
