@@ -46,17 +46,36 @@ func studyOf(folder string, o Options) (s *Study, run int, err error) {
 		return nil, 0, fmt.Errorf("%s: arguments: got %q: want run and a scenario", manifest, m.Arguments)
 	}
 	o.Seed, o.Replications = m.Seed, max(o.Replications, m.Replications)
+	own := o.Reading.Jobs
+	o.Reading.Jobs = nil
 	for _, a := range m.Arguments[2:] {
-		if set, ok := strings.CutPrefix(a, "--set="); ok {
-			o.Set = append(o.Set, set)
-		}
-		if workload, ok := strings.CutPrefix(a, "--workload="); ok {
-			o.Reading.Workload = workload
-		}
-		if fidelity, ok := strings.CutPrefix(a, "--fidelity="); ok {
-			o.Fidelity = fidelity
+		flag, value, _ := strings.Cut(a, "=")
+		switch flag {
+		case "--seed", "--replications", "--trace": // in the manifest too, or no matter
+		case "--set":
+			o.Set = append(o.Set, value)
+		case "--over":
+			o.Over = append(o.Over, value)
+		case "--job":
+			o.Reading.Jobs = append(o.Reading.Jobs, value)
+		case "--fidelity":
+			o.Fidelity = value
+		case "--fork-at":
+			o.ForkAt = value
+		case "--format":
+			o.Reading.Format = value
+		case "--topology":
+			o.Reading.Topology = value
+		case "--workload":
+			o.Reading.Workload = value
+		default:
+			return nil, 0, fmt.Errorf("%s: arguments: got %s: want what run takes", manifest, flag)
 		}
 	}
+	if len(own) > 0 && len(o.Reading.Jobs) > 0 {
+		return nil, 0, fmt.Errorf("it was made with --job %s", strings.Join(o.Reading.Jobs, " --job "))
+	}
+	o.Reading.Jobs = append(o.Reading.Jobs, own...)
 	if s, err = Open(m.Arguments[1], o); err != nil {
 		return nil, 0, err
 	}

@@ -271,6 +271,39 @@ func TestCompareOverVaried(t *testing.T) {
 	}
 }
 
+// A result is simulated as it was made, with every flag that says what was run.
+func TestCompareResult(t *testing.T) {
+	const history = "../../workload/trace/testdata/counters-test-trace.json.gz"
+	scenario := write(t, "one.toml", oneJob)
+	for _, x := range []struct {
+		name, flag, run string
+	}{
+		{history, "--job=*_50510", ""},
+		{history, "--format=rumen", ""},
+		{history, "--topology=../../workload/trace/testdata/dispatch-topology-output.json.gz", ""},
+		{scenario, "--set=cluster.nodes=2", ""},
+		{scenario, "--fidelity=profile", ""},
+		{scenario, "--over=cluster.nodes=2,4", "nodes-4"},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		verb(t, "run", x.name, x.flag, "--out", out)
+		out = filepath.Join(out, x.run)
+		var made struct {
+			Makespan struct {
+				Mean float64 `json:"mean_ns"`
+			}
+		}
+		if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "summary.json"))), &made); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range predictions(t, "compare", out, "--json") {
+			if r["part"] == "makespan" && r["model"] == "simulation" && r["mean_ns"] != made.Makespan.Mean {
+				t.Errorf("%s: got %v: want %v as in the result", x.flag, r["mean_ns"], made.Makespan.Mean)
+			}
+		}
+	}
+}
+
 func TestCompareFailAbove(t *testing.T) {
 	path := write(t, "one.toml", oneJob)
 	for _, test := range []struct {
