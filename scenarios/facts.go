@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -34,10 +35,16 @@ func FactsOf(h *workload.History, onYARN bool) (list []Fact) {
 	switch n := workers.Hosts(); {
 	case n == 0:
 		add("cluster.nodes", NotTold, "", "no attempt names its machine")
-	case h.Topology.Listed:
+	case !slices.ContainsFunc(workers.Racks, func(r workload.Rack) bool {
+		return slices.ContainsFunc(r.Hosts, func(host string) bool { return !workers.Listed[host] })
+	}):
 		add("cluster.nodes", Determined, fmt.Sprint(n), "listed by the topology")
 	default:
-		add("cluster.nodes", Bounded, fmt.Sprintf("%d or more", n), "machines that ran a task")
+		why := "machines that ran a task"
+		if len(workers.Listed) > 0 {
+			why += " or are listed"
+		}
+		add("cluster.nodes", Bounded, fmt.Sprintf("%d or more", n), why)
 	}
 	if onYARN {
 		addContainers(h, add)

@@ -48,14 +48,18 @@ func (h *History) Anonymise(names *Names) *History {
 		j.ID, j.InputPath = names.id(), names.of("path", j.InputPath)
 		out.Swim = append(out.Swim, j)
 	}
-	out.Topology.Listed = h.Topology.Listed
+	out.Topology.Listed = map[string]bool{}
 	if out.Epoch != Unknown {
 		out.Epoch = defaultEpoch
 	}
 	for _, r := range h.Topology.Racks {
 		rack := Rack{Name: names.of("rack", r.Name)}
 		for _, host := range r.Hosts {
-			rack.Hosts = append(rack.Hosts, names.of("host", host))
+			name := names.of("host", host)
+			rack.Hosts = append(rack.Hosts, name)
+			if h.Topology.Listed[host] {
+				out.Topology.Listed[name] = true
+			}
 		}
 		slices.Sort(rack.Hosts)
 		out.Topology.Racks = append(out.Topology.Racks, rack)

@@ -1,14 +1,15 @@
 package workload
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
 
 // Clusters returns the histories of single clusters, in the order of their first
 // jobs, each with the machines that its jobs name. Jobs belong to one cluster if one
-// JobTracker gave them their ids or if they name a machine in common; all do if the
-// machines are listed. Jobs without machines belong to the first cluster.
+// JobTracker gave them their ids or if they name a machine in common; listed machines
+// are of one cluster. Jobs without machines belong to the first cluster.
 func (h *History) Clusters() []History {
 	if !slices.ContainsFunc(h.Jobs, func(j HistoryJob) bool { return j.tracker() != h.Jobs[0].tracker() }) {
 		return []History{*h}
@@ -23,6 +24,11 @@ func (h *History) Clusters() []History {
 		}
 		return of
 	}
+	join := func(a, b member) {
+		if a, b = root(a), root(b); a != b {
+			joined[b] = a
+		}
+	}
 	named := make([]bool, len(h.Jobs))
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
@@ -31,8 +37,9 @@ func (h *History) Clusters() []History {
 			if host == anyHost {
 				return
 			}
-			if a, b := root(j.tracker()), root(member{machine: host}); a != b {
-				joined[b] = a
+			join(j.tracker(), member{machine: host})
+			if h.Topology.Listed[host] {
+				join(j.tracker(), theListed)
 			}
 		})
 	}
@@ -40,7 +47,7 @@ func (h *History) Clusters() []History {
 	var roots []member
 	for i := range h.Jobs {
 		of, at := root(h.Jobs[i].tracker()), 0
-		if named[i] && !h.Topology.Listed {
+		if named[i] {
 			if len(roots) == 0 {
 				roots = []member{of}
 			}
@@ -61,6 +68,11 @@ func (h *History) Clusters() []History {
 		c := &clusters[i]
 		c.Topology.Racks = nil
 		hosts := map[string]bool{}
+		if roots[i] == root(theListed) {
+			maps.Copy(hosts, h.Topology.Listed)
+		} else {
+			c.Topology.Listed = nil
+		}
 		for k := range c.Jobs {
 			c.Jobs[k].eachHost(func(host string) { hosts[host] = true })
 		}
@@ -80,6 +92,9 @@ const anyHost = "localhost"
 
 // member is a JobTracker or a machine of a cluster.
 type member struct{ tracker, machine string }
+
+// theListed stands for all machines that a history lists.
+var theListed = member{machine: anyHost}
 
 // fromFirst measures the instants of a copied history from its first submission.
 func (h *History) fromFirst() {

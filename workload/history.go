@@ -338,8 +338,8 @@ type Rack struct {
 
 // Topology lists the machines that a source names, by rack.
 type Topology struct {
-	Racks  []Rack // sorted by name
-	Listed bool   // read from a list of the cluster's machines, which includes idle ones
+	Racks  []Rack          // sorted by name
+	Listed map[string]bool // machines of a list of the cluster's machines, which includes idle ones
 }
 
 // Hosts returns the number of machines.
@@ -379,19 +379,19 @@ func (h *History) IdleWorkers() int {
 	return idle
 }
 
-// Workers returns the machines that ran tasks. It returns all machines if the
-// record lists the cluster's machines, or names none that ran a task. A machine
-// that only holds input may run no TaskTracker.
+// Workers returns the machines that ran tasks or that the record lists. It returns all
+// machines if the record names none that ran a task. A machine that only holds input may
+// run no TaskTracker.
 func (h *History) Workers() Topology {
 	ran := h.ran()
-	if h.Topology.Listed || len(ran) == 0 {
+	if len(ran) == 0 {
 		return h.Topology
 	}
-	var workers Topology
+	workers := Topology{Listed: h.Topology.Listed}
 	for _, r := range h.Topology.Racks {
 		kept := Rack{Name: r.Name}
 		for _, host := range r.Hosts {
-			if ran[host] {
+			if ran[host] || workers.Listed[host] {
 				kept.Hosts = append(kept.Hosts, host)
 			}
 		}

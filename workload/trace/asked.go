@@ -251,8 +251,7 @@ func (v *synthTrace) add(c *collector, line int) error {
 		return nil
 	}
 	for i := range v.Nodes {
-		c.place(line, fmt.Sprint("rack", i/max(1, v.PerRack)), fmt.Sprint("node", i))
-		c.listed = true
+		c.list(line, fmt.Sprint("rack", i/max(1, v.PerRack)), fmt.Sprint("node", i))
 	}
 	for i := range v.Jobs {
 		d := &synthDraws{seed: workload.Seed(v.Seed).For(i)}

@@ -33,7 +33,7 @@ type collector struct {
 	hitune   *mrv1Reader                      // the same for HiTune's tables
 	attempts int                              // and tasks that are kept
 	passing  bool                             // f receives the jobs, none is kept
-	listed   bool                             // the machines were read from a list of the cluster
+	listed   map[string]bool                  // machines of a list of the cluster
 	full     bool                             // a limit was reached
 	// Instants that are differences cannot be ordered with Unix times.
 	differences bool
@@ -43,7 +43,7 @@ func newCollector(limits Limits) *collector {
 	c := &collector{
 		limits: limits.withDefaults(), h: &workload.History{Epoch: workload.Unknown},
 		racks: make(map[string]string), names: make(map[string]string), seen: make(map[string]bool),
-		confs: make(map[string]workload.Conf), tables: make(map[string]*jobBuilder),
+		confs: make(map[string]workload.Conf), tables: make(map[string]*jobBuilder), listed: make(map[string]bool),
 	}
 	c.each = func(j *workload.HistoryJob) error {
 		c.h.Jobs = append(c.h.Jobs, *j)
@@ -139,6 +139,13 @@ func (c *collector) place(line int, rack, host string) (string, string) {
 	}
 	c.racks[host] = rack
 	return rack, host
+}
+
+// list places a host of a list of the cluster's machines.
+func (c *collector) list(line int, rack, host string) {
+	if _, host = c.place(line, rack, host); host != "" {
+		c.listed[host] = true
+	}
 }
 
 // tasksAnnounced returns the number of tasks that a job announces. A number

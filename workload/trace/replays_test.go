@@ -90,12 +90,12 @@ func TestWorkers(t *testing.T) {
 	if got := h.Workers(); h.Topology.Hosts() != 4 || got.Hosts() != 3 || rackOf(&got, "n9.x") != "" || rackOf(&got, "n1.x") != "r1" {
 		t.Errorf("workers %+v of %+v, want all but n9.x", got, h.Topology)
 	}
-	h.Topology.Listed = true
+	h.Topology.Listed = map[string]bool{"n9.x": true}
 	if got := h.Workers(); got.Hosts() != 4 {
 		t.Errorf("%d of 4 listed machines", got.Hosts())
 	}
 	h = readString(t, "topology.json", topologySample)
-	if got := h.Workers(); got.Hosts() != 2 || !h.Topology.Listed {
+	if got := h.Workers(); got.Hosts() != 2 || len(h.Topology.Listed) != 2 {
 		t.Errorf("%d workers of a list of 2", got.Hosts())
 	}
 }

@@ -58,10 +58,7 @@ type slsTask struct {
 func (c *collector) readSLS(s *source) error {
 	return readObjects(c, s, "the object", func(j *slsJob, line int) error {
 		for _, n := range j.Nodes {
-			if n.Node != "" {
-				c.place(line, j.Rack, n.Node)
-			}
-			c.listed = true
+			c.list(line, j.Rack, n.Node)
 		}
 		if j.Nodes != nil {
 			return nil

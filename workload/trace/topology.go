@@ -20,7 +20,6 @@ func (c *collector) readTopology(s *source) error {
 	return readObjects(c, s, "the topology", func(root *loggedTopology, line int) error {
 		for i := range root.Children {
 			c.hang(line, nil, &root.Children[i])
-			c.listed = true
 		}
 		return nil
 	})
@@ -30,7 +29,7 @@ func (c *collector) readTopology(s *source) error {
 func (c *collector) hang(line int, above []string, n *loggedTopology) {
 	name := unescape(n.Name)
 	if len(n.Children) == 0 {
-		c.place(line, strings.Join(above, "/"), name)
+		c.list(line, strings.Join(above, "/"), name)
 		return
 	}
 	above = append(above[:len(above):len(above)], name)
