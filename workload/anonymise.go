@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -11,17 +10,23 @@ import (
 )
 
 // Names gives users, jobs and machines new names. The same name gets the same
-// new name for one seed. The zero Names is ready to use.
+// new name for one seed; those of machines and racks depend on all of a history, because
+// they keep their order, which decides on the nodes of a replay. The zero Names is ready
+// to use.
 type Names struct {
-	Seed  Seed
-	taken map[string]string // new name -> old
-	jobs  int
+	Seed    Seed
+	taken   map[string]string    // new name -> old
+	ordered map[[2]string]string // new names by kind and old name
+	jobs    int
 }
 
 // of returns the new name of something; the empty name stays empty.
 func (n *Names) of(kind, old string) string {
 	if old == "" {
 		return ""
+	}
+	if name, ok := n.ordered[[2]string{kind, old}]; ok {
+		return name
 	}
 	if n.taken == nil {
 		n.taken = make(map[string]string)
@@ -35,12 +40,33 @@ func (n *Names) of(kind, old string) string {
 	}
 }
 
+// inOrder gives names of a kind new ones in the same order.
+func (n *Names) inOrder(kind string, old []string) {
+	slices.Sort(old)
+	of := Names{Seed: n.Seed.Named(strings.Join(old, "/"))}
+	var fresh []string
+	for _, name := range old {
+		fresh = append(fresh, of.of(kind, name))
+	}
+	slices.Sort(fresh)
+	for i, name := range old {
+		n.ordered[[2]string{kind, name}] = fresh[i]
+	}
+}
+
 // Anonymise replaces the names of users, jobs, queues, pools, paths and machines of a
 // history and its topology, numbers the jobs anew, and removes the date of the record.
 // Of each configuration it keeps only values that cannot identify anyone: numbers,
 // sizes, truth values, Hadoop's own classes and heap sizes.
 func (h *History) Anonymise(names *Names) *History {
 	out := &History{Epoch: h.Epoch, Site: harmless(h.Site), Release: h.Release}
+	var racks, hosts []string
+	for _, r := range h.Topology.Racks {
+		racks, hosts = append(racks, r.Name), append(hosts, r.Hosts...)
+	}
+	names.ordered = map[[2]string]string{}
+	names.inOrder("rack", racks)
+	names.inOrder("host", hosts)
 	for i := range h.Jobs {
 		out.Jobs = append(out.Jobs, names.Job(&h.Jobs[i]))
 	}
@@ -61,10 +87,8 @@ func (h *History) Anonymise(names *Names) *History {
 				out.Topology.Listed[name] = true
 			}
 		}
-		slices.Sort(rack.Hosts)
 		out.Topology.Racks = append(out.Topology.Racks, rack)
 	}
-	slices.SortFunc(out.Topology.Racks, func(a, b Rack) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 

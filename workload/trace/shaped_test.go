@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,6 +50,36 @@ func TestAnonymise(t *testing.T) {
 	}
 	if b := h.Anonymise(&workload.Names{Seed: 6}); b.Jobs[0].User == x.User {
 		t.Error("another seed gives the same names")
+	}
+}
+
+// Machines and racks keep their order, so that a replay numbers its nodes alike.
+func TestAnonymiseKeepsOrder(t *testing.T) {
+	h := readString(t, "log", mrv1Sample)
+	h.Topology.Listed = map[string]bool{h.Jobs[0].Tasks[0].Attempts[0].Node: true}
+	places := func(h *workload.History) (places []int) {
+		var hosts []string
+		for _, rack := range h.Topology.Racks {
+			hosts = append(hosts, rack.Hosts...)
+		}
+		for _, a := range h.Each() {
+			places = append(places, slices.Index(hosts, a.Node))
+		}
+		return places
+	}
+	for seed := range 20 {
+		a := h.Anonymise(&workload.Names{Seed: workload.Seed(seed)})
+		var b bytes.Buffer
+		if err := writeRumen(&b, a); err != nil {
+			t.Fatal(err)
+		}
+		again := readString(t, "trace.json", b.String())
+		if got, want := places(again), places(h); !slices.Equal(got, want) {
+			t.Errorf("seed %d: attempts on machines %v: want %v", seed, got, want)
+		}
+		if !a.Topology.Listed[a.Jobs[0].Tasks[0].Attempts[0].Node] || len(a.Topology.Listed) != 1 {
+			t.Errorf("seed %d: got %v: want the listed machine", seed, a.Topology.Listed)
+		}
 	}
 }
 
