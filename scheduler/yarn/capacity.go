@@ -172,15 +172,13 @@ func (s *capacity) complete(c *Container, exit Exit, tell bool) {
 		return
 	}
 	asks := c.asks
-	if a.finish(s.listener, c, exit, tell) {
-		c.node.vacate(c, false)
+	ended := a.finish(s.listener, c, exit, tell)
+	c.node.vacate(c, false)
+	if ended {
 		l.release(a, c.Size)
-	} else {
-		c.node.vacate(c, false)
 	}
-	if asks != nil && !a.stopped {
-		c.asks = nil
-		s.demand(a, a.giveBack(asks))
+	if asks != nil {
+		s.demand(a, a.giveBack(c, asks))
 	}
 }
 

@@ -239,10 +239,7 @@ func (s *fair) complete(c *Container, exit Exit, tell bool) {
 	}
 	s.vacate(c, false)
 	s.available = s.total.Minus(s.root.used)
-	if asks != nil && !a.stopped {
-		c.asks = nil
-		a.giveBack(asks)
-	}
+	a.giveBack(c, asks)
 }
 
 // vacate frees the node and forgets that the container was a victim there.

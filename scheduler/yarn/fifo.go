@@ -79,10 +79,7 @@ func (s *fifo) complete(c *Container, exit Exit, tell bool) {
 		s.used = s.used.Minus(c.Size)
 	}
 	c.node.vacate(c, false)
-	if asks != nil && !a.stopped {
-		c.asks = nil
-		a.giveBack(asks)
-	}
+	a.giveBack(c, asks)
 }
 
 // NodeUpdate implements Scheduler: the applications in order take all that fits, at

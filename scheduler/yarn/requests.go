@@ -219,12 +219,16 @@ func (r *requests) take(p Priority, near locality, host, rack Place) []Ask {
 	return lowered
 }
 
-// giveBack asks again for a container that ended before its application knew of it.
-func (r *requests) giveBack(lowered []Ask) demand {
-	var last demand
+// giveBack asks again for a container that ended before its application knew of it, if it
+// was given for asks and the application goes on.
+func (a *App) giveBack(c *Container, lowered []Ask) (last demand) {
+	if a.stopped {
+		return last
+	}
+	c.asks = nil
 	for _, ask := range lowered {
-		ask.Count = r.tables[ask.Priority].count(ask.Place) + 1
-		last = r.update(ask) // Any comes last
+		ask.Count = a.tables[ask.Priority].count(ask.Place) + 1
+		last = a.update(ask) // Any comes last
 	}
 	return last
 }
