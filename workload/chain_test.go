@@ -45,8 +45,8 @@ func TestReplayChains(t *testing.T) {
 	if err != nil || len(r.Jobs) != 3 {
 		t.Fatalf("%+v, %v", r.Jobs, err)
 	}
-	if j := &r.Jobs[1]; !slices.Equal(j.After, []string{"first"}) || j.Submit != 2 {
-		t.Errorf("job 3 waits for %v, %v: want first, 2 ns", j.After, j.Submit)
+	if j := &r.Jobs[1]; !slices.Equal(j.After, []string{"first"}) || j.Submit != 2 || j.Init != 0 {
+		t.Errorf("job 3 waits for %v, %v, initialised at %v: want first, 2 ns, with its submission", j.After, j.Submit, j.Init)
 	}
 	if j := &r.Jobs[2]; j.After != nil || j.Submit != 25 {
 		t.Errorf("job 4 waits for %v, %v: want none, 25 ns", j.After, j.Submit)

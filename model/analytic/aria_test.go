@@ -321,6 +321,15 @@ func TestExtractAria(t *testing.T) {
 	}
 }
 
+// Maxima below their averages are raised to them, each for itself.
+func TestUncross(t *testing.T) {
+	p := AriaProfile{FirstShuffleAvg: 3, FirstShuffleMax: 2, ShuffleAvg: 5, ShuffleMax: 4, ReduceAvg: 7, ReduceMax: 6}
+	uncross(p.later())
+	if want := (AriaProfile{FirstShuffleAvg: 3, FirstShuffleMax: 3, ShuffleAvg: 5, ShuffleMax: 5, ReduceAvg: 7, ReduceMax: 7}); p != want {
+		t.Errorf("%+v, want %+v", p, want)
+	}
+}
+
 // Jobs may end within a second.
 func TestAriaInvertShort(t *testing.T) {
 	p := AriaProfile{Maps: 10, MapAvg: 0.05, MapMax: 0.05}

@@ -233,6 +233,17 @@ func TestProportional(t *testing.T) {
 	if alike < 95 {
 		t.Errorf("rows that scatter alike were recognised in %d of 100 seeds, want 95", alike)
 	}
+	for power, want := range map[float64]bool{0.48: false, 0.52: true} { // of the size, to which the scatter is alike
+		var x, y []float64
+		for _, mb := range []float64{2, 4, 8, 16, 32, 64} {
+			for k := range 40 {
+				x, y = append(x, mb), append(y, 100*mb+float64(k-20)*math.Pow(mb, power))
+			}
+		}
+		if got := fit.Proportional(x, y); got != want {
+			t.Errorf("a scatter with power %v of the size: proportional %v, want %v", power, got, want)
+		}
+	}
 	if fit.Proportional(outlierX, outlierY) {
 		t.Error("25 rows were enough to tell")
 	}

@@ -68,6 +68,15 @@ func TestHashes(t *testing.T) {
 	want(t, "recorded order of nodes", got, "520431")
 }
 
+// The order of Hadoop's hash map of priorities: those of one slot in rising order.
+func TestPrioritiesBySlot(t *testing.T) {
+	all := map[Priority]bool{}
+	for p := range Priority(18) {
+		all[p] = true
+	}
+	want(t, "order", fmt.Sprint(byKey(all)), "[6 5 8 7 10 9 12 11 14 13 0 16 15 2 1 17 4 3]")
+}
+
 // Java's hash maps double when they are more than three quarters full, or that full.
 func TestHashSlots(t *testing.T) {
 	for _, c := range [][3]int{{0, 16, 16}, {11, 16, 16}, {12, 16, 32}, {13, 32, 32}, {24, 32, 64}, {25, 64, 64}} {

@@ -156,13 +156,13 @@ func float(v any) float64 {
 	if n, whole := v.(int64); whole {
 		return float64(n)
 	}
-	return v.(float64) // readPaper wants numbers
+	return v.(float64)
 }
 
 func mustParse(number string) float64 {
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil {
-		panic(err) // readPaper wants ranges of numbers
+		panic(err) // the files of claims have ranges of numbers
 	}
 	return v
 }
@@ -179,82 +179,13 @@ func Papers() ([]Paper, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := readPaper(string(data))
-		if err != nil {
+		var p Paper
+		if err := toml.Unmarshal(data, &p); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		all = append(all, *p)
+		all = append(all, p)
 	}
 	return all, nil
-}
-
-func isNumber(v any) bool {
-	switch v.(type) {
-	case int64, float64:
-		return true
-	}
-	return false
-}
-
-// readPaper reads and checks a file of claims.
-func readPaper(text string) (*Paper, error) {
-	var p Paper
-	meta, err := toml.Decode(text, &p)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range meta.Undecoded() {
-		return nil, fmt.Errorf("%s: unknown key", key)
-	}
-	ids := map[string]bool{}
-	for i := range p.Experiment {
-		e := &p.Experiment[i]
-		for k := range e.Unknown {
-			if u := &e.Unknown[k]; u.Name == "" || u.Source == "" || !isNumber(u.Factor["from"]) || !isNumber(u.Factor["to"]) {
-				return nil, fmt.Errorf("%s: unknown %d: want a name, a factor from a number to another, and the source of its range", e.Name, k+1)
-			}
-		}
-		for k := range e.Claim {
-			c := &e.Claim[k]
-			if err := c.check(); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", e.Name, c.ID, err)
-			}
-			if ids[c.ID] {
-				return nil, fmt.Errorf("%s: claim %q stands twice", e.Name, c.ID)
-			}
-			ids[c.ID] = true
-		}
-	}
-	return &p, nil
-}
-
-func (c *Claim) check() error {
-	switch {
-	case c.ID == "" || c.Place == "" || c.Text == "":
-		return fmt.Errorf("want an id, a place and a text")
-	case c.Beyond != "":
-		if len(c.Measure) > 0 {
-			return fmt.Errorf("measure: a claim beyond a simulator has none")
-		}
-		return nil
-	case len(c.Measure) == 0 || len(c.Measure) != len(c.Says):
-		return fmt.Errorf("got %d measures for %d printed numbers: want as many", len(c.Measure), len(c.Says))
-	}
-	for _, says := range c.Says {
-		if _, err := readPublished(says); err != nil {
-			return err
-		}
-	}
-	for _, m := range c.measures() {
-		if _, err := parser.ParseExpr(m); err != nil {
-			return fmt.Errorf("measure: %q: %w", m, err)
-		}
-	}
-	if c.Shown != "" {
-		_, _, err := c.shows()
-		return err
-	}
-	return nil
 }
 
 // measures are those of the printed numbers, then that of the cause, if it has one.
@@ -288,7 +219,7 @@ func (p *Paper) Parts() (names []string) {
 // named reports whether a part has a name.
 func (e *Experiment) named(name string) bool { return e.Name == name || slices.Contains(e.Also, name) }
 
-// expression parses a measure, which check has parsed before.
+// expression parses a measure.
 func expression(measure string) ast.Expr {
 	e, err := parser.ParseExpr(measure)
 	if err != nil {

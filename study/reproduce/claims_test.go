@@ -1,11 +1,16 @@
 package reproduce
 
 import (
+	"errors"
+	"fmt"
+	"go/parser"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/BurntSushi/toml"
 )
 
 var rangeHasSource = regexp.MustCompile("^(section [IVX0-9]|Hadoop's default|HiBench|measured: |assumed: )")
@@ -25,9 +30,20 @@ func TestClaimsAreWellFormed(t *testing.T) {
 	seen := map[string]string{}
 	for i := range papers {
 		p := &papers[i]
+		data, err := claimFiles.ReadFile("claims/" + p.Name + ".toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if meta, err := toml.Decode(string(data), new(Paper)); err != nil || len(meta.Undecoded()) > 0 {
+			t.Errorf("%s: %v: unknown keys %v", p.Name, err, meta.Undecoded())
+		}
+		ids := map[string]bool{}
 		for k := range p.Experiment {
 			e := &p.Experiment[k]
 			for _, u := range e.Unknown {
+				if u.Name == "" || !isNumber(u.Factor["from"]) || !isNumber(u.Factor["to"]) {
+					t.Errorf("%s, %s, %q: want a name, and a factor from a number to another", p.Name, e.Name, u.Name)
+				}
 				if !rangeHasSource.MatchString(u.Source) {
 					t.Errorf("%s, %s, %s: %q: want a section, Hadoop's default, or assumed", p.Name, e.Name, u.Name, u.Source)
 				}
@@ -41,6 +57,10 @@ func TestClaimsAreWellFormed(t *testing.T) {
 				t.Errorf("%s, %s: no procedure %q", p.Name, e.Name, e.Procedure)
 			}
 			for _, c := range e.Claim {
+				if err := c.check(); err != nil || ids[c.ID] {
+					t.Errorf("%s, %s: %q: %v: want another id", p.Name, e.Name, c.ID, err)
+				}
+				ids[c.ID] = true
 				says := strings.Join(c.Measure, ";") + e.Scenario + strings.Join(c.Says, ";")
 				if other := seen[says]; other != "" && c.Beyond == "" {
 					t.Errorf("%s: %s counts what %s counts", p.Name, c.ID, other)
@@ -49,6 +69,43 @@ func TestClaimsAreWellFormed(t *testing.T) {
 			}
 		}
 	}
+}
+
+func isNumber(v any) bool {
+	switch v.(type) {
+	case int64, float64:
+		return true
+	}
+	return false
+}
+
+// check says what a claim of a file lacks.
+func (c *Claim) check() error {
+	switch {
+	case c.ID == "" || c.Place == "" || c.Text == "":
+		return errors.New("want an id, a place and a text")
+	case c.Beyond != "" && len(c.Measure) > 0:
+		return errors.New("measure: a claim beyond a simulator has none")
+	case c.Beyond != "":
+		return nil
+	case len(c.Measure) == 0 || len(c.Measure) != len(c.Says):
+		return fmt.Errorf("got %d measures for %d printed numbers: want as many", len(c.Measure), len(c.Says))
+	}
+	for _, says := range c.Says {
+		if _, err := readPublished(says); err != nil {
+			return err
+		}
+	}
+	for _, m := range c.measures() {
+		if _, err := parser.ParseExpr(m); err != nil {
+			return fmt.Errorf("measure: %q: %w", m, err)
+		}
+	}
+	if c.Shown != "" {
+		_, _, err := c.shows()
+		return err
+	}
+	return nil
 }
 
 func TestPublishedNumbers(t *testing.T) {

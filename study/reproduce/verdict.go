@@ -64,7 +64,7 @@ func (a *Answer) judge(i int) {
 	for _, says := range a.Claim.Says {
 		p, err := readPublished(says)
 		if err != nil {
-			panic(err) // checked by readPaper
+			panic(err) // the files of claims are well formed
 		}
 		a.published = append(a.published, p)
 	}
@@ -333,7 +333,7 @@ func (a *Answer) Cause() string {
 	}
 	p, unit, err := c.shows()
 	if err != nil {
-		panic(err) // checked by readPaper
+		panic(err) // the files of claims are well formed
 	}
 	k, n := len(c.Measure), 0
 	for _, v := range a.values[:a.Points] {
