@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -15,7 +14,7 @@ import (
 
 // Evaluators answer for the stations of the simulator, by name, sorted.
 var Evaluators = []model.Evaluator{
-	withRows("jobs", []string{"at", "bytes", "kind"}, model.NewEvaluator("disk", unknownDiskQuestion, diskQuestion.answer)),
+	model.NewEvaluator("disk", unknownDiskQuestion, diskQuestion.answer),
 	model.NewEvaluator("flows", nothing, flowsQuestion.answer),
 	model.NewEvaluator("maxmin", nothing, maxminQuestion.answer),
 	model.NewEvaluator("pipeline", nothing, pipelineQuestion.answer),
@@ -23,36 +22,6 @@ var Evaluators = []model.Evaluator{
 
 // nothing returns the default for a question that must name all its fields.
 func nothing[I any]() (none I) { return none }
-
-// withRows allows the items of a list to be rows of their fields.
-func withRows(list string, fields []string, e model.Evaluator) model.Evaluator {
-	return model.Evaluator{Name: e.Name, Fields: e.Fields, Eval: func(in []byte) (any, error) {
-		var question map[string]json.RawMessage
-		var rows [][]json.RawMessage
-		if json.Unmarshal(in, &question) != nil || json.Unmarshal(question[list], &rows) != nil {
-			return e.Eval(in) // the error names what is wrong
-		}
-		items := make([]map[string]json.RawMessage, len(rows))
-		for i, row := range rows {
-			if len(row) != len(fields) {
-				return nil, fmt.Errorf("%s: %s[%d]: want %d values, got %d", e.Name, list, i, len(fields), len(row))
-			}
-			items[i] = map[string]json.RawMessage{}
-			for k, field := range fields {
-				items[i][field] = row[k]
-			}
-		}
-		text, err := json.Marshal(items)
-		if err != nil {
-			return nil, err
-		}
-		question[list] = text
-		if in, err = json.Marshal(question); err != nil {
-			return nil, err
-		}
-		return e.Eval(in)
-	}}
-}
 
 // These bounds keep all products of the numbers exact enough to compare.
 const (
@@ -101,7 +70,7 @@ func arrive(e *engine.Engine, index int, at float64, start func(int32)) {
 
 type diskQuestion struct {
 	Rates map[string]float64 `json:"rates"` // bytes per second by kind of request
-	Jobs  []diskJob          `json:"jobs"`
+	Jobs  []diskJob          `json:"jobs" input:"rows"`
 	Model curveQuestion      `json:"model"`
 }
 

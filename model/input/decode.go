@@ -22,7 +22,8 @@ import (
 // 40 or 40.0. A field may be left out if it is a pointer or its tag says
 // omitempty or omitzero; it then keeps the value v came with, and so does every
 // field of a struct tagged input:"partial". A slice tagged input:"scalar" may be
-// given as one value. All errors are reported together.
+// given as one value; one tagged input:"rows" may give its structs as lists of the values
+// of their fields. All errors are reported together.
 func Decode(in []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(in))
 	d.UseNumber()
@@ -117,7 +118,7 @@ func kindOf(v any) string {
 }
 
 // option lists what the tag of a field allows.
-type option struct{ missing, scalar, partial bool }
+type option struct{ missing, scalar, partial, rows bool }
 
 // assign stores a parsed value at the place named by path.
 func (c *Check) assign(path string, v any, to reflect.Value, o option) {
@@ -132,6 +133,17 @@ func (c *Check) assign(path string, v any, to reflect.Value, o option) {
 		c.assign(path, v, to.Elem(), o)
 	case reflect.Struct:
 		given, ok := v.(object)
+		if row, isRow := v.([]any); isRow && o.rows {
+			known := fields(to)
+			if len(row) != len(known) {
+				c.Fail(path, "want %d values, got %d", len(known), len(row))
+				return
+			}
+			for i, f := range known {
+				c.assign(join(path, f.name), row[i], f.value, f.option)
+			}
+			return
+		}
 		if !ok {
 			wrong("an object")
 			return
@@ -165,7 +177,7 @@ func (c *Check) assign(path string, v any, to reflect.Value, o option) {
 			return
 		}
 		for i, item := range list {
-			c.assign(fmt.Sprintf("%s[%d]", path, i), item, to.Index(i), option{})
+			c.assign(fmt.Sprintf("%s[%d]", path, i), item, to.Index(i), option{rows: o.rows})
 		}
 	case reflect.String:
 		s, ok := v.(string)
@@ -258,6 +270,7 @@ func fields(v reflect.Value) []field {
 				missing: f.Type.Kind() == reflect.Pointer || slices.Contains(list, "omitempty") || slices.Contains(list, "omitzero"),
 				scalar:  f.Tag.Get("input") == "scalar",
 				partial: f.Tag.Get("input") == "partial",
+				rows:    f.Tag.Get("input") == "rows",
 			},
 		})
 	}
