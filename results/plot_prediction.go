@@ -2,7 +2,6 @@ package results
 
 import (
 	"image/color"
-	"math"
 	"slices"
 	"time"
 
@@ -193,68 +192,37 @@ func (r *rowPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// drawCloud draws each figure as a point, predicted over reference, on
-// logarithmic axes with bands of 10 and 20 % around equality.
+// drawCloud draws each figure as a point, predicted over reference.
 func (s *predictionSet) drawCloud(f *figure.Figure, reference string) {
-	lo, hi := math.Inf(1), 0.0
+	most := time.Duration(0)
 	for _, p := range s.points {
 		if s.drawn(p) {
-			lo = min(lo, float64(p.ref), float64(p.mean))
-			hi = max(hi, float64(p.ref), float64(p.mean))
+			most = max(most, p.ref, p.mean)
 		}
 	}
-	if hi == 0 {
-		lo, hi = float64(time.Second), float64(time.Minute)
-	}
-	unit := figure.UnitFor(time.Duration(hi))
-	lo, hi = lo/unit.Ns/1.25, hi/unit.Ns*1.25
+	unit := figure.UnitFor(most)
 	what := "scenario"
 	if s.jobs {
 		what = "job"
 	}
-	f.Subtitle = "each point is one " + what + "; the bands hold predictions within 10 % and 20 %"
-	p := figure.NewPanel(520, "predicted time ("+unit.Name+")")
-	p.Y.Min, p.Y.Max = lo, hi
-	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.ConstantTicks(figure.LogTicks(lo, hi))
-	p.Add(&cloudPlotter{s, unit, lo, hi})
-	f.Panels = []*figure.Panel{p}
-	f.SetX(hi, "time in "+text.Escape(reference)+" ("+unit.Name+")", figure.LogTicks(lo, hi))
-	p.X.Min, p.X.Scale = lo, plot.LogScale{}
+	f.Subtitle = "each point is one " + what + "; the band holds predictions within 10 %"
+	list := make([]figure.Compared, len(s.models))
+	for i := range list {
+		list[i].Style = figure.ModelStyle(s.models[i])
+		list[i].Style.Radius = 2
+	}
+	for _, p := range s.points {
+		if c := &list[p.model]; s.drawn(p) {
+			c.With, c.Are = append(c.With, unit.Of(int64(p.ref))), append(c.Are, unit.Of(int64(p.mean)))
+		}
+	}
+	f.SetDiagonal("time in "+text.Escape(reference)+" ("+unit.Name+")", "predicted time ("+unit.Name+")", 520, list...)
 }
 
 // drawn reports whether a point is drawn in the cloud. The makespan is not
 // drawn among jobs, and a logarithmic axis has no zero.
 func (s *predictionSet) drawn(p predicted) bool {
 	return p.ref > 0 && p.mean > 0 && !(s.jobs && p.row == 0)
-}
-
-type cloudPlotter struct {
-	*predictionSet
-	unit   figure.TimeUnit
-	lo, hi float64
-}
-
-// Plot implements plot.Plotter.
-func (d *cloudPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	for _, band := range []struct {
-		width  float64
-		colour figure.Tint
-	}{{0.2, figure.Tinted(0xf0f0f0, 0x20262d)}, {0.1, figure.Tinted(0xdfdfdf, 0x2d343c)}} {
-		up, down := 1+band.width, 1-band.width
-		c.FillPolygon(band.colour, c.ClipPolygonXY([]vg.Point{
-			{X: x(d.lo), Y: y(d.lo * down)}, {X: x(d.hi), Y: y(d.hi * down)},
-			{X: x(d.hi), Y: y(d.hi * up)}, {X: x(d.lo), Y: y(d.lo * up)},
-		}))
-	}
-	c.StrokeLine2(draw.LineStyle{Color: figure.ColourAxis, Width: 0.8}, x(d.lo), y(d.lo), x(d.hi), y(d.hi))
-	for _, pt := range d.points {
-		if d.drawn(pt) {
-			style := figure.ModelStyle(d.models[pt.model])
-			style.Radius = 2
-			c.DrawGlyph(style, vg.Point{X: x(d.unit.Of(int64(pt.ref))), Y: y(d.unit.Of(int64(pt.mean)))})
-		}
-	}
 }
 
 // jobTime returns the reference's time of a job. Predictions list their jobs in

@@ -1,7 +1,6 @@
 package reproduce
 
 import (
-	"math"
 	"slices"
 
 	"github.com/slotwave/slotwave/results/figure"
@@ -14,7 +13,7 @@ import (
 // Chart draws points or lines over two numeric axes.
 type Chart struct {
 	Name, Title, X, Y string
-	Diagonal          bool // logarithmic axes, with y = x and 10 % off it
+	Diagonal          bool // logarithmic axes, with y = x and the band within 10 %
 	Series            []ChartSeries
 }
 
@@ -35,17 +34,13 @@ func (c *Chart) figure() *figure.Figure {
 		xs, ys = append(xs, s.X...), append(ys, s.Y...)
 	}
 	fromX, endX, fromY, endY := slices.Min(xs), slices.Max(xs), min(0, slices.Min(ys)), max(1e-9, slices.Max(ys))
-	least, margin := min(fromX, slices.Min(ys)), 0.05*(endX-fromX)
-	if c.Diagonal {
-		endX = 1.15 * max(endX, endY)
-		endY, margin = endX, 0.05*endX
-	}
+	margin := 0.05 * (endX - fromX)
 	endX, endY = endX+margin, 1.05*endY
 	f := &figure.Figure{Title: c.Title}
 	p := figure.NewPanel(420, c.Y)
 	p.Y.Min, p.Y.Max = 1.05*fromY, endY
 	p.Y.Tick.Marker = plot.ConstantTicks(figure.MarksBetween(p.Y.Min, endY))
-	plotter := &chartPlotter{chart: c, from: least / 1.25, end: endX}
+	plotter := &chartPlotter{chart: c}
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}}
 	for i := range c.Series {
 		style := draw.GlyphStyle{Color: figure.JobColours[2*i%len(figure.JobColours)], Radius: 3.2, Shape: shapes[i%len(shapes)]}
@@ -69,41 +64,29 @@ func (c *Chart) figure() *figure.Figure {
 		}})
 	}
 	if c.Diagonal {
-		f.Subtitle = "solid: equal; dashed: 10 % off"
+		f.Subtitle = "line: equal; band: within 10 %"
+		var list []figure.Compared
+		for i, series := range c.Series {
+			list = append(list, figure.Compared{Style: plotter.styles[i], With: series.X, Are: series.Y})
+		}
+		f.SetDiagonal(text.Escape(c.X), c.Y, 420, list...)
+		return f
 	}
 	p.Add(plotter)
 	f.Panels = []*figure.Panel{p}
-	if !c.Diagonal {
-		f.SetX(endX, text.Escape(c.X), figure.MarksBetween(fromX-margin, endX))
-		p.X.Min = fromX - margin
-		return f
-	}
-	marks := figure.LogTicks(plotter.from, endX)
-	p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = plotter.from, plot.LogScale{}, plot.ConstantTicks(marks)
-	f.SetX(endX, text.Escape(c.X), marks)
-	p.X.Min, p.X.Scale = plotter.from, plot.LogScale{}
+	f.SetX(endX, text.Escape(c.X), figure.MarksBetween(fromX-margin, endX))
+	p.X.Min = fromX - margin
 	return f
 }
 
 type chartPlotter struct {
-	chart     *Chart
-	from, end float64 // of logarithmic axes
-	styles    []draw.GlyphStyle
+	chart  *Chart
+	styles []draw.GlyphStyle
 }
 
 // Plot implements plot.Plotter.
 func (s *chartPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	if s.chart.Diagonal {
-		for _, by := range []float64{0.9, 1, 1.1} {
-			style := draw.LineStyle{Color: figure.ColourAxis, Width: 0.8}
-			if by != 1 {
-				style.Dashes = []vg.Length{4, 3}
-			}
-			from, end := math.Max(s.from, s.from/by), math.Min(s.end, s.end/by)
-			c.StrokeLine2(style, x(from), y(float64(from*by)), x(end), y(float64(end*by)))
-		}
-	}
 	for i, series := range s.chart.Series {
 		var points []vg.Point
 		for k := range series.X {
