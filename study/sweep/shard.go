@@ -58,36 +58,45 @@ func (s *Sweep) plan(w io.Writer, b resultdir.Build, points iter.Seq[int]) error
 	return out.Flush()
 }
 
-// shard reads the points of a part of a plan. The first one opens the study.
-type shard struct {
-	name     string
-	workers  int
-	build    resultdir.Build
-	sweep    *Sweep
-	identity journalHead
-}
-
-// point returns the index of a planned point, which has to be one of the study as
-// it is here.
-func (h *shard) point(line planned, n int) (int, error) {
-	if err := line.known(h.name, n); err != nil {
-		return 0, err
-	}
-	if h.sweep == nil {
-		line.Asked.Workers = h.workers
-		s, err := Open(line.Study, line.Asked)
-		if err != nil {
-			return 0, err
+// readShard reads the lines of a part of a plan, each of which has to be a point of the
+// study as it is here, and returns the study and whether each of its points is in the part.
+// A line may have a key and a tab before the point, and may be empty. Without a point the
+// study is nil.
+func readShard(in io.Reader, name string, workers int, b resultdir.Build) (s *Sweep, points []bool, err error) {
+	lines := bufio.NewReader(in)
+	for n := 1; ; n++ {
+		text, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, nil, err
 		}
-		h.sweep, h.identity = s, s.identity(h.build)
+		ended := err != nil
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			var line planned
+			if json.Unmarshal(unkeyed(text), &line) != nil {
+				line.Schema = ""
+			}
+			if err := line.known(name, n); err != nil {
+				return nil, nil, err
+			}
+			if s == nil {
+				line.Asked.Workers = workers
+				if s, err = Open(line.Study, line.Asked); err != nil {
+					return nil, nil, err
+				}
+				points = make([]bool, s.NumPoints)
+			}
+			if err := line.agrees(fmt.Sprintf("%s:%d", name, n), s.identity(b)); err != nil {
+				return nil, nil, err
+			}
+			if line.Point < 1 || line.Point > s.NumPoints || !slices.Equal(line.Set, s.Settings(line.Point-1)) {
+				return nil, nil, fmt.Errorf("%s:%d: point %d: not one of the study's %d points", name, n, line.Point, s.NumPoints)
+			}
+			points[line.Point-1] = true
+		}
+		if ended {
+			return s, points, nil
+		}
 	}
-	if err := line.agrees(fmt.Sprintf("%s:%d", h.name, n), h.identity); err != nil {
-		return 0, err
-	}
-	if line.Point < 1 || line.Point > h.sweep.NumPoints || !slices.Equal(line.Set, h.sweep.Settings(line.Point-1)) {
-		return 0, fmt.Errorf("%s:%d: point %d: not one of the study's %d points", h.name, n, line.Point, h.sweep.NumPoints)
-	}
-	return line.Point - 1, nil
 }
 
 // Work simulates the points of a part of a plan. The finished simulations go
@@ -99,33 +108,18 @@ func Work(name, rows string, workers int, b resultdir.Build, progress study.Swee
 		return nil, err
 	}
 	defer f.Close()
-	h := shard{name: name, workers: workers, build: b}
-	var points []bool
-	d := json.NewDecoder(f)
-	for n := 1; ; n++ {
-		var line planned
-		if err := d.Decode(&line); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			line.Schema = ""
-		}
-		point, err := h.point(line, n)
-		if err != nil {
-			return nil, err
-		}
-		if points == nil {
-			points = make([]bool, h.sweep.NumPoints)
-		}
-		points[point] = true
-	}
-	if h.sweep == nil {
-		return nil, fmt.Errorf("%s: got no point: want lines that slotwave sweep plan printed", name)
-	}
-	j, err := h.sweep.openJournal(rows, b)
+	s, points, err := readShard(f, name, workers, b)
 	if err != nil {
 		return nil, err
 	}
-	return h.sweep, errors.Join(h.sweep.RunPoints(j, marked(points), progress), j.Close())
+	if s == nil {
+		return nil, fmt.Errorf("%s: got no point: want lines that slotwave sweep plan printed", name)
+	}
+	j, err := s.openJournal(rows, b)
+	if err != nil {
+		return nil, err
+	}
+	return s, errors.Join(s.RunPoints(j, marked(points), progress), j.Close())
 }
 
 // marked are the points of a shard.
@@ -139,46 +133,28 @@ func marked(points []bool) iter.Seq[int] {
 	}
 }
 
-// Stream simulates the points of a plan as they arrive, as a mapper of Hadoop
-// Streaming does. Each line may have a key and a tab before the point. Each line
-// written is a key, a tab and a line of a file of rows. status reports the points
-// that are finished.
+// Stream simulates the points of a part of a plan as a mapper of Hadoop Streaming does.
+// Each line written is a key, a tab and a line of a file of rows. status reports the
+// points that are finished.
 func Stream(in io.Reader, out io.Writer, workers int, b resultdir.Build, status io.Writer) error {
-	h := shard{name: "stdin", workers: workers, build: b}
-	lines := bufio.NewReader(in)
-	var j *Journal
-	for n := 1; ; n++ {
-		text, err := lines.ReadBytes('\n')
-		if text = bytes.TrimSpace(text); len(text) == 0 {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		var line planned
-		if json.Unmarshal(unkeyed(text), &line) != nil {
-			line.Schema = ""
-		}
-		point, err := h.point(line, n)
-		if err != nil {
-			return err
-		}
-		keyed := &keyedLines{out, line.Point}
-		if j == nil {
-			j = &Journal{to: keyed}
-			if err := j.begin(h.identity); err != nil {
-				return err
-			}
-		}
-		j.to = keyed
-		if err := h.sweep.RunPoints(j, slices.Values([]int{point}), nil); err != nil {
-			return err
-		}
-		fmt.Fprintf(status, "reporter:counter:slotwave,points,1\nreporter:status:point %d\n", line.Point)
+	s, points, err := readShard(in, "stdin", workers, b)
+	if err != nil || s == nil {
+		return err
 	}
+	keyed := &keyedLines{to: out}
+	j := &Journal{to: keyed}
+	for i := range marked(points) {
+		if keyed.point = i + 1; j.rows == 0 {
+			if err := j.begin(s.identity(b)); err != nil {
+				return err
+			}
+		}
+		if err := s.RunPoints(j, slices.Values([]int{i}), nil); err != nil {
+			return err
+		}
+		fmt.Fprintf(status, "reporter:counter:slotwave,points,1\nreporter:status:point %d\n", keyed.point)
+	}
+	return nil
 }
 
 // keyedLines puts the number of a point and a tab before each line.
