@@ -2,9 +2,9 @@ package study
 
 import (
 	"cmp"
-	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"time"
@@ -66,16 +66,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 	var group errgroup.Group
 	group.SetLimit(s.Options.NumWorkers())
 	for r, run := range runs {
-		for i := range n {
-			group.Go(func() error { return s.simulateOne(run, r, i, &tables[r][i], progress) })
-		}
-		run.Calibrations = make([]model.Prediction, len(s.alternatives))
-		for i := range run.Calibrations {
-			group.Go(func() (err error) {
-				run.Calibrations[i], err = s.simulateAlternative(r, i)
-				return err
-			})
-		}
+		s.simulateAll(&group, run, r, tables[r], progress)
 	}
 	group.Go(func() error { return s.replayRecord(runs...) })
 	err := group.Wait()
@@ -105,22 +96,30 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 	return runs, nil
 }
 
+// simulateAll has a group simulate all replications and calibrations of a run.
+func (s *Study) simulateAll(group *errgroup.Group, run *results.Run, r int, tables []attemptTable, progress Progress) {
+	for i := range tables {
+		group.Go(func() error { return s.simulateOne(run, r, i, &tables[i], progress) })
+	}
+	run.Calibrations = make([]model.Prediction, len(s.alternatives))
+	for i := range run.Calibrations {
+		group.Go(func() (err error) {
+			run.Calibrations[i], err = s.simulateAlternative(r, i)
+			return err
+		})
+	}
+}
+
 // Repeat simulates a run with all its replications and calibrations, one after the
 // other. No attempts are written.
 func (s *Study) Repeat(r int) (*results.Run, error) {
 	run := s.newRun(r)
 	run.Title = run.Question.Name
-	for i := range run.Predictions {
-		if err := s.simulateOne(run, r, i, &attemptTable{}, nil); err != nil {
-			return nil, err
-		}
-	}
-	run.Calibrations = make([]model.Prediction, len(s.alternatives))
-	for i := range run.Calibrations {
-		var err error
-		if run.Calibrations[i], err = s.simulateAlternative(r, i); err != nil {
-			return nil, err
-		}
+	var group errgroup.Group
+	group.SetLimit(1)
+	s.simulateAll(&group, run, r, make([]attemptTable, len(run.Predictions)), nil)
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	if err := s.replayRecord(run); err != nil {
 		return nil, err
@@ -363,50 +362,49 @@ func (s *Study) title(run int) string {
 	return s.Scenario.Title
 }
 
-// attemptTable is the table of attempts of one run, in the format the scenario
+// attemptTable is the tables of one run, of its attempts in the format the scenario
 // chooses. The zero value writes nothing.
 type attemptTable struct {
-	csv     *results.AttemptTable
-	packed  *gzip.Writer // nil: the file is not compressed
-	file    *resultdir.File
-	offers  *results.OfferTable
-	limits  []results.Limit // of a run on YARN
-	decided *resultdir.File // of offers
-	spans   *results.SpanTable
-	worked  *resultdir.File // of spans
-	ledger  *ledgerRecorder // nil: the summary does not need the limits of the run
+	csv    *results.AttemptTable
+	offers *results.OfferTable
+	spans  *results.SpanTable
+	open   []io.Closer     // what the tables write into and the tables, closed from the last
+	limits []results.Limit // of a run on YARN
+	ledger *ledgerRecorder // nil: the summary does not need the limits of the run
 }
 
-func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, error) {
-	var t attemptTable
+func (s *Study) newTable(d *resultdir.Dir, run, replication int) (t attemptTable, err error) {
 	if d == nil {
 		return t, nil
+	}
+	to, q := s.target(d, run), &s.Scenario.Runs[run].Question
+	create := func(name string) io.Writer {
+		f, failed := to.File(name)
+		if err = errors.Join(err, failed); failed == nil {
+			t.open = append(t.open, f)
+		}
+		return f
 	}
 	name := "attempts"
 	if replication > 0 {
 		name = fmt.Sprintf("attempts-%02d", replication+1)
 	}
-	var err error
-	to := s.target(d, run)
 	switch s.Scenario.Attempts {
 	case "csv":
-		if t.file, err = to.File(name + ".csv"); err == nil {
-			t.csv = results.NewAttemptTable(t.file, simulated.Counts(&s.Scenario.Runs[run].Question))
-		}
+		t.csv = results.NewAttemptTable(create(name+".csv"), simulated.Counts(q))
 	case "csv.gz":
-		if t.file, err = to.File(name + ".csv.gz"); err == nil {
-			t.packed = trace.NewGzip(t.file)
-			t.csv = results.NewAttemptTable(t.packed, simulated.Counts(&s.Scenario.Runs[run].Question))
-		}
+		packed := trace.NewGzip(create(name + ".csv.gz"))
+		t.csv, t.open = results.NewAttemptTable(packed, simulated.Counts(q)), append(t.open, packed)
 	}
-	if err == nil && s.Options.Trace && replication == 0 {
-		if t.decided, err = to.File(results.OffersName); err == nil {
-			t.offers = results.NewOfferTable(t.decided)
-		}
-		if err == nil && s.Scenario.Runs[run].Question.Fidelity == model.Device {
-			if t.worked, err = to.File(results.SpansName); err == nil {
-				t.spans = results.NewSpanTable(t.worked)
-			}
+	if t.csv != nil {
+		t.open = append(t.open, t.csv)
+	}
+	if s.Options.Trace && replication == 0 {
+		t.offers = results.NewOfferTable(create(results.OffersName))
+		t.open = append(t.open, t.offers)
+		if q.Fidelity == model.Device {
+			t.spans = results.NewSpanTable(create(results.SpansName))
+			t.open = append(t.open, t.spans)
 		}
 	}
 	return t, err
@@ -456,22 +454,9 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 	return p, stats, Internal(stats.Check(&p))
 }
 
-func (t *attemptTable) close() error {
-	var err error
-	if t.csv != nil {
-		err = t.csv.Close()
-	}
-	if t.packed != nil {
-		err = errors.Join(err, t.packed.Close())
-	}
-	if t.file != nil {
-		err = errors.Join(err, t.file.Close())
-	}
-	if t.offers != nil {
-		err = errors.Join(err, t.offers.Close(), t.decided.Close())
-	}
-	if t.spans != nil {
-		err = errors.Join(err, t.spans.Close(), t.worked.Close())
+func (t *attemptTable) close() (err error) {
+	for _, c := range slices.Backward(t.open) {
+		err = errors.Join(err, c.Close())
 	}
 	return err
 }
