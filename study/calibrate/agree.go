@@ -11,7 +11,6 @@ import (
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
-	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -228,11 +227,8 @@ func (c *RunCalibration) with(q model.WhatIf, at candidate) model.WhatIf {
 
 func (c *RunCalibration) simulate(q model.WhatIf, at candidate) (platform.Profile, error) {
 	q = c.with(q, at)
-	times := runTimes{}
-	for i := range q.Jobs {
-		times[q.Jobs[i].ID] = &jobTimes{spec: &q.Jobs[i], submit: q.Jobs[i].Submit}
-	}
-	if _, err := (sim.Simulator{Recorder: times}).Predict(q); err != nil {
+	times, err := simulatedTimes(&q)
+	if err != nil {
 		return nil, err
 	}
 	c.mutex.Lock()

@@ -327,14 +327,11 @@ func (c *RunCalibration) measure(h *workload.History) {
 		if compressed, err := j.Conf.Truth("mapred.output.compress"); err != nil || compressed {
 			c.packed[program] = true
 		}
-		c.tasks = append(c.tasks, jobAttempts{job: cmp.Or(j.Conf.String(workload.OriginalID, ""), j.ID)})
-		at := &c.tasks[len(c.tasks)-1]
 		times, of, won := jobTimes{submit: j.Submit}, combining{}, 0.0
 		var records, counted [2]float64
 		for k := range j.Tasks {
 			for n := range j.Tasks[k].Attempts {
 				a := &j.Tasks[k].Attempts[n].Attempt
-				at.attempts = append(at.attempts, *a)
 				c.launch = c.launch && !workload.Known(a.Phases[workload.PhaseStartup])
 				times.add(a)
 				if a.Kind <= workload.Reduce && a.State == workload.Succeeded && a.InRecords >= 0 {
@@ -350,6 +347,7 @@ func (c *RunCalibration) measure(h *workload.History) {
 		}
 		c.combining[program] = combining{of.records / max(1, won), of.merged / max(1, won)}
 		id := cmp.Or(j.Conf.String(workload.OriginalID, ""), j.ID)
+		c.tasks = append(c.tasks, jobAttempts{id, times.all})
 		var rows platform.Profile
 		times.rows(&rows, id)
 		for _, row := range rows {

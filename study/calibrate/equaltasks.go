@@ -270,7 +270,6 @@ func FactorsOf(h *workload.History) []hostFactor {
 
 // jobAttempts are the attempts of a job.
 type jobAttempts struct {
-	spec     *workload.Job // nil: a recorded one
 	job      string
 	attempts []workload.Attempt
 }

@@ -8,7 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -139,6 +141,16 @@ func (t *jobTimes) rows(to *platform.Profile, job string) {
 
 // runTimes records the jobs of a simulation.
 type runTimes map[string]*jobTimes
+
+// simulatedTimes simulates a question and returns the times of its jobs.
+func simulatedTimes(q *model.WhatIf) (runTimes, error) {
+	times := runTimes{}
+	for i := range q.Jobs {
+		times[q.Jobs[i].ID] = &jobTimes{spec: &q.Jobs[i], submit: q.Jobs[i].Submit}
+	}
+	_, err := sim.Simulator{Recorder: times}.Predict(*q)
+	return times, err
+}
 
 func (r runTimes) Attempt(a *workload.Attempt) {
 	if t := r[a.Job]; t != nil {

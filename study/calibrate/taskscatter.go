@@ -11,7 +11,6 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
-	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -22,15 +21,6 @@ const (
 	leastScatter = 0.01 // of a coefficient of variation: less changes no time that is printed
 	mostScatter  = 3
 )
-
-// attemptLog records the attempts of jobs.
-type attemptLog map[string]*jobAttempts
-
-func (l attemptLog) Attempt(a *workload.Attempt) {
-	if j := l[a.Job]; j != nil {
-		j.attempts = append(j.attempts, launched(j.spec, *a))
-	}
-}
 
 // varied reports whether equal tasks of some program differ.
 func (c *RunCalibration) varied() bool {
@@ -117,16 +107,13 @@ func (c *RunCalibration) simulatedScatter(q model.WhatIf) ([][2]fit.Scatter, err
 	all := make([][2]fit.Scatter, len(c.Programs))
 	for run := range scatterRuns {
 		q.Seed = uint64(run + 1)
-		log := attemptLog{}
-		var jobs []jobAttempts
-		for i := range q.Jobs {
-			log[q.Jobs[i].ID] = &jobAttempts{job: q.Jobs[i].ID, spec: &q.Jobs[i]}
-		}
-		if _, err := (sim.Simulator{Recorder: log}).Predict(q); err != nil {
+		times, err := simulatedTimes(&q)
+		if err != nil {
 			return nil, err
 		}
+		var jobs []jobAttempts
 		for _, j := range c.tasks {
-			jobs = append(jobs, *log[j.job])
+			jobs = append(jobs, jobAttempts{j.job, times[j.job].all})
 		}
 		for i, scatter := range c.scatterOf(jobs, false) {
 			for kind, s := range scatter {

@@ -68,14 +68,6 @@ type recordedPart struct {
 	Epoch    int64    `json:"first_submission_unix_ms"` // -1: not stated
 }
 
-// AddCluster adds one of several clusters that wrote the history.
-func (s *Inspection) AddCluster(patterns []string, jobs, machines int, epoch int64) {
-	for i := range patterns {
-		patterns[i] = text.Escape(patterns[i])
-	}
-	s.Clusters = append(s.Clusters, recordedPart{patterns, jobs, machines, epoch})
-}
-
 // RecordedJobs counts jobs by their end.
 type RecordedJobs struct {
 	Jobs       int `json:"jobs"`
@@ -133,12 +125,6 @@ type recordedSpeed struct {
 	High    float64 `json:"high"`
 	Tasks   int     `json:"tasks"`
 	Differs bool    `json:"differs"`
-}
-
-// AddSpeed adds how long equal tasks take on a machine, relative to the median one:
-// the factor and its interval.
-func (s *Inspection) AddSpeed(machine string, tasks int, factor [3]float64, differs bool) {
-	s.Speeds = append(s.Speeds, recordedSpeed{machine, factor[0], factor[1], factor[2], tasks, differs})
 }
 
 // MissingFact is what a history does not record, and the questions that need it.
@@ -328,11 +314,4 @@ func sizeText(n int64) string {
 		v, unit = v/1024, next
 	}
 	return fmt.Sprintf("%.3g %s", v, unit)
-}
-
-// SetBusy sets the share of the slots that was in use over a time span.
-func (s *RecordedSlots) SetBusy(slotTime, span int64) {
-	if s.Most > 0 && span > 0 {
-		s.Busy = text.Share(float64(slotTime) / float64(s.Most) / float64(span))
-	}
 }

@@ -57,7 +57,7 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 	}
 	for _, f := range calibrate.FactorsOf(h) {
 		if f.Tasks > 0 {
-			s.AddSpeed(text.Escape(f.Host), f.Tasks, [3]float64{f.Factor, f.Low, f.High}, f.Differs)
+			s.Speeds = append(s.Speeds, recordedSpeed{text.Escape(f.Host), f.Factor, f.Low, f.High, f.Tasks, f.Differs})
 		}
 	}
 	if release, err := model.FindRelease(s.Release); err == nil {
@@ -125,7 +125,11 @@ func (in *inspected) clusters() {
 	for i := range clusters {
 		c := &clusters[i]
 		workers := c.Workers()
-		in.found.AddCluster(scenarios.ClusterPatterns(c, in.History), len(c.Jobs), workers.Hosts(), c.Epoch)
+		part := recordedPart{Patterns: scenarios.ClusterPatterns(c, in.History), Jobs: len(c.Jobs), Machines: workers.Hosts(), Epoch: c.Epoch}
+		for k := range part.Patterns {
+			part.Patterns[k] = text.Escape(part.Patterns[k])
+		}
+		in.found.Clusters = append(in.found.Clusters, part)
 	}
 }
 
@@ -225,7 +229,9 @@ func (in *inspected) slots(kind workload.Kind) {
 		return
 	}
 	s := RecordedSlots{Type: kind.String(), Most: most, PerMachine: in.MostOnMachine(kind)}
-	s.SetBusy(int64(busy), in.found.Span)
+	if in.found.Span > 0 {
+		s.Busy = text.Share(float64(busy) / float64(most) / float64(in.found.Span))
+	}
 	var waves []int
 	for i := range in.Jobs {
 		if tasks, _ := in.Jobs[i].Count(kind); tasks > 0 {
