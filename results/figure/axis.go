@@ -99,9 +99,9 @@ func CountTicks(end float64, n int) []plot.Tick {
 	return Ticks(end, n, []float64{1})
 }
 
-// LogTicks are labelled at 1, 2 and 5 times the powers of ten, at fewer or more of
+// logTicks are labelled at 1, 2 and 5 times the powers of ten, at fewer or more of
 // them for a long or a short axis.
-func LogTicks(lo, hi float64) []plot.Tick {
+func logTicks(lo, hi float64) []plot.Tick {
 	steps := []float64{1, 2, 5}
 	switch {
 	case hi/lo > 1e4:

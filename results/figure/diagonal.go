@@ -30,7 +30,7 @@ func (f *Figure) SetDiagonal(with, are string, height vg.Length, list ...Compare
 	p := NewPanel(height, are)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = d.from, d.to, d.from, d.to
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	marks := plot.ConstantTicks(LogTicks(d.from, d.to))
+	marks := plot.ConstantTicks(logTicks(d.from, d.to))
 	p.X.Tick.Marker, p.Y.Tick.Marker = marks, marks
 	p.X.Label.Text = with
 	p.Add(d)
@@ -49,7 +49,7 @@ func (d *diagonal) Plot(c draw.Canvas, p *plot.Plot) {
 	c.FillPolygon(FitBand, c.ClipPolygonXY([]vg.Point{at(d.from, 1.1*d.from), at(d.to, 1.1*d.to), at(d.to, 0.9*d.to), at(d.from, 0.9*d.from)}))
 	equal := FitLine
 	if len(d.list) > 1 { // of which one may have its colour
-		equal.Color = ColourAxis
+		equal.Color = colourAxis
 	}
 	c.StrokeLine2(equal, x(d.from), y(d.from), x(d.to), y(d.to))
 	for _, of := range d.list {

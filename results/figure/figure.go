@@ -97,7 +97,7 @@ func NewPanel(height vg.Length, caption string) *Panel {
 	p.BackgroundColor = nil
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Padding = 0
-		a.LineStyle.Color, a.LineStyle.Width = ColourAxis, 0.6
+		a.LineStyle.Color, a.LineStyle.Width = colourAxis, 0.6
 		a.Tick.LineStyle = a.LineStyle
 		a.Tick.Length = 4
 		a.Tick.Label.Font = newStyle(textSize-1, nil, false).Font

@@ -77,7 +77,7 @@ var (
 	ColourGround    = Tinted(0xffffff, 0x0d1117)
 	ColourText      = Tinted(0x222222, 0xe6e6e6)
 	colourFaint     = Tinted(0x6b6b6b, 0x9aa0a6) // secondary text
-	ColourAxis      = Tinted(0x555555, 0xa0a0a0)
+	colourAxis      = Tinted(0x555555, 0xa0a0a0)
 	ColourGuide     = Tinted(0xdddddd, 0x30363d)
 	colourLimit     = Tinted(0x111111, 0xf0f0f0)
 	ColourMaps      = Tinted(0x2a5d8c, 0x7cc0ff)
