@@ -96,19 +96,19 @@ type JobDiagnosis struct {
 
 // evidence is the input common to all jobs.
 type evidence struct {
-	books     *books
-	resources *resources
-	rates     []deviceRate
-	still     []standstill
-	offers    *offerBook
-	flow      *Dataflow
-	question  *model.WhatIf
-	asked     map[string]int // jobs of the question
-	options   *Options
-	slots     [2]int
-	running   [2]occupancy
-	slow      []slowNode // where no table of devices measures rates
-	levers    []lever    // of the question
+	b       *books
+	r       *resources
+	rates   []deviceRate
+	still   []standstill
+	offers  *offerBook
+	flow    *Dataflow
+	q       *model.WhatIf  // nil: unknown
+	asked   map[string]int // jobs of the question
+	options *Options
+	slots   [2]int // of the cluster, by kind; 0: unknown
+	running [2]occupancy
+	slow    []slowNode // where no table of devices measures rates
+	levers  []lever    // of the question
 }
 
 // Run diagnoses a run.
@@ -121,16 +121,16 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 		return nil, fmt.Errorf("got no job: want a result of slotwave run, a history, or sampling records")
 	}
 	b.assignSlots()
-	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}
+	e := &evidence{b: b, r: newResources(in.Resources), flow: in.Dataflow, q: in.Question, options: &o}
 	if in.Question != nil {
 		e.asked, e.levers = map[string]int{}, levers(in.Question)
 		for i := range in.Question.Jobs {
 			e.asked[in.Question.Jobs[i].ID] = i
 		}
 	}
-	e.rates, e.still = e.resources.rates(), b.still(&o.Thresholds)
-	e.still = slices.DeleteFunc(e.still, e.resources.worked)
-	if stopped := b.stopped(e.resources); len(stopped) > 0 {
+	e.rates, e.still = e.r.rates(), b.still(&o.Thresholds)
+	e.still = slices.DeleteFunc(e.still, e.r.worked)
+	if stopped := b.stopped(e.r); len(stopped) > 0 {
 		e.still = stopped
 	}
 	if len(in.Offers) > 0 {
@@ -181,14 +181,14 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 // countSlots takes the slots of the cluster from the question, or else the
 // largest number of concurrent attempts.
 func (e *evidence) countSlots() {
-	if e.question != nil {
-		e.slots = e.question.Cluster.Slots()
+	if e.q != nil {
+		e.slots = e.q.Cluster.Slots()
 	}
 	for kind := range workload.Kind(2) {
-		if e.question == nil {
-			e.slots[kind], _ = e.books.slotsUsed(kind)
+		if e.q == nil {
+			e.slots[kind], _ = e.b.slotsUsed(kind)
 		}
-		e.running[kind] = e.books.newOccupancy(kind, e.slots[kind])
+		e.running[kind] = e.b.newOccupancy(kind, e.slots[kind])
 	}
 }
 
@@ -204,7 +204,7 @@ func (e *evidence) missing(in *Input) {
 		{"cluster and settings", "slots that were never used are not counted, and no change is tested", in.Question == nil},
 	} {
 		if t.missing {
-			e.books.add(t.what, 1, 1, t.effect)
+			e.b.add(t.what, 1, 1, t.effect)
 		}
 	}
 }
@@ -214,7 +214,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 	r := JobDiagnosis{ID: j.id, Submit: j.submit, Finish: j.finish}
 	var own [2]*stage
 	for kind := range workload.Kind(2) {
-		st := e.books.newStage(j, kind, e.options)
+		st := e.b.newStage(j, kind, e.options)
 		if st == nil {
 			continue
 		}
@@ -223,9 +223,9 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 		r.Stages = append(r.Stages, st.summary())
 		r.Lines = append(r.Lines, st.equations()...)
 		r.Outliers = append(r.Outliers, st.found...)
-		r.Correlations = append(r.Correlations, st.correlate(e.resources)...)
+		r.Correlations = append(r.Correlations, st.correlate(e.r)...)
 	}
-	r.Gap = e.books.gap(j)
+	r.Gap = e.b.gap(j)
 	s := e.newScene(j, own)
 	for _, c := range r.Correlations {
 		kind := workload.Map
@@ -255,7 +255,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			d.Findings = append(d.Findings, Finding{
 				Job: j.id, Rule: rule.id, Basis: rule.basis, Cause: rule.cause, Node: h.node, Device: h.device, Tasks: h.tasks,
 				Evidence: h.evidence, Value: h.value, Peers: h.peers, Z: h.z, Account: h.account, Change: h.change,
-				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(rule.weight, h.change.weighs(e.question)), others: h.others,
+				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(rule.weight, h.change.weighs(e.q)), others: h.others,
 			})
 		}
 	}
@@ -328,7 +328,7 @@ func (e *evidence) ledgers(in *Input, d *Diagnosis) error {
 	l := e.newLedger()
 	walk := func() error {
 		for i := range d.Jobs {
-			steps, err := l.walk(e.books.jobAt[d.Jobs[i].ID])
+			steps, err := l.walk(e.b.jobAt[d.Jobs[i].ID])
 			if err != nil {
 				return err
 			}
@@ -436,7 +436,7 @@ func counted(changes int) string {
 // verify re-simulates the changes of the highest findings, and the confirmed
 // ones together.
 func (e *evidence) verify(ctx context.Context, d *Diagnosis, recorded bool) error {
-	if e.question == nil {
+	if e.q == nil {
 		return nil
 	}
 	if e.options.Verify.Predictor == nil {
@@ -444,7 +444,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis, recorded bool) erro
 		d.rank()
 		return nil
 	}
-	v := &verifier{Verification: e.options.Verify, ctx: ctx, base: *e.question, recorded: recorded, least: e.options.Thresholds.Gain, about: cmp.Or(e.options.Job, meanJob)}
+	v := &verifier{Verification: e.options.Verify, ctx: ctx, base: *e.q, recorded: recorded, least: e.options.Thresholds.Gain, about: cmp.Or(e.options.Job, meanJob)}
 	if v.Pairs < 2 || v.MostPairs < v.Pairs {
 		return fmt.Errorf("pairs: got %d to %d: want 2 or more", v.Pairs, v.MostPairs)
 	}

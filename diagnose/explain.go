@@ -32,7 +32,7 @@ func Explain(w io.Writer, in Input, what Explained) error {
 	b := keep(in.Jobs, in.Rows)
 	b.assignSlots()
 	o := DefaultOptions()
-	x := explainer{&evidence{books: b, question: in.Question, options: &o, resources: newResources(nil)}}
+	x := explainer{&evidence{b: b, q: in.Question, options: &o, r: newResources(nil)}}
 	if len(in.Offers) > 0 {
 		x.offers = newOfferBook(in.Offers)
 	}
@@ -71,7 +71,7 @@ func Explain(w io.Writer, in Input, what Explained) error {
 
 // tasksLike says which tasks the job of a name has.
 func (x *explainer) tasksLike(task string) string {
-	b := x.books
+	b := x.b
 	for id := task; id != "."; id = path.Dir(id) { // a job and what may follow its name
 		if j := b.jobAt[id]; j != nil {
 			list := []string{fmt.Sprintf("a task of the job: %s/m/0 to %d", id, j.maps-1)}
@@ -111,17 +111,17 @@ var taskForm = regexp.MustCompile(`^(?:task_|attempt_)?(.*?)[/_.-]?([mr])(?:aps?
 // a set-up or clean-up may be left out.
 func (x *explainer) attemptsOf(task string) []int32 {
 	var rows []int32
-	for i := range int32(x.books.rows) {
-		a := x.books.at(i)
+	for i := range int32(x.b.rows) {
+		a := x.b.at(i)
 		if !a.timed() {
 			continue
 		}
-		name := x.books.name(a)
+		name := x.b.name(a)
 		if name == task || a.kind > workload.Reduce && path.Dir(name) == task {
 			rows = append(rows, i)
 		}
 	}
-	slices.SortFunc(rows, func(i, j int32) int { return cmp.Compare(x.books.at(i).start, x.books.at(j).start) })
+	slices.SortFunc(rows, func(i, j int32) int { return cmp.Compare(x.b.at(i).start, x.b.at(j).start) })
 	return rows
 }
 
@@ -129,7 +129,7 @@ func (x *explainer) attemptsOf(task string) []int32 {
 type explainer struct{ *evidence }
 
 func (x *explainer) attempt(a *attempt) []string {
-	b := x.books
+	b := x.b
 	derived := !workload.Known(a.runnable)
 	x.derive(a)
 	where := ""
@@ -167,7 +167,7 @@ func (x *explainer) attempt(a *attempt) []string {
 
 // setUp says how long a set-up waited.
 func (x *explainer) setUp(a *attempt) []string {
-	j := x.books.jobs[a.job]
+	j := x.b.jobs[a.job]
 	if !workload.Known(j.launch) {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (x *explainer) setUp(a *attempt) []string {
 	}
 	text += fmt.Sprintf(" It waited %.1f s.", wait)
 	if before := x.freed(a); before != nil && before.finish > j.launch {
-		text += fmt.Sprintf(" Its slot was held by %s until %s.", x.books.name(before), seconds(before.finish))
+		text += fmt.Sprintf(" Its slot was held by %s until %s.", x.b.name(before), seconds(before.finish))
 	}
 	return []string{text}
 }
@@ -187,7 +187,7 @@ func (x *explainer) setUp(a *attempt) []string {
 func (x *explainer) repeats(a, last *attempt) string {
 	text := fmt.Sprintf("It repeats attempt %d, which %s on %s at %s", last.number, map[workload.State]string{
 		workload.Succeeded: "had succeeded, but whose output was lost,", workload.Failed: "failed", workload.Killed: "was killed",
-	}[last.state], x.books.node(last), seconds(last.finish))
+	}[last.state], x.b.node(last), seconds(last.finish))
 	const long = time.Second
 	if workload.Known(a.runnable) && a.runnable > last.finish+long {
 		text += fmt.Sprintf(". The JobTracker knew that at %s: it takes a TaskTracker as lost after a time without heartbeats (mapred.tasktracker.expiry.interval)", seconds(a.runnable))
@@ -200,12 +200,12 @@ const slowstart = "mapred.reduce.slowstart.completed.maps"
 
 // settings of a job: those of the question over those that its history has.
 func (x *explainer) settings(j *job) workload.Conf {
-	if x.question == nil {
+	if x.q == nil {
 		return j.conf
 	}
-	conf := j.conf.Over(x.question.Cluster.Conf)
-	for i := range x.question.Jobs {
-		if q := &x.question.Jobs[i]; q.ID == j.id {
+	conf := j.conf.Over(x.q.Cluster.Conf)
+	for i := range x.q.Jobs {
+		if q := &x.q.Jobs[i]; q.ID == j.id {
 			conf = conf.Over(q.Conf)
 		}
 	}
@@ -219,7 +219,7 @@ func (x *explainer) derive(a *attempt) {
 	if workload.Known(a.runnable) || a.kind > workload.Reduce {
 		return
 	}
-	b := x.books
+	b := x.b
 	j := b.jobs[a.job]
 	ready := max(j.submit, j.launch)
 	if setup := b.setupBefore(j, a.start); setup != nil {
@@ -252,21 +252,21 @@ func (x *explainer) enabled(a *attempt, derived bool) string {
 	if !workload.Known(a.runnable) {
 		return "The run does not record when it could have been launched."
 	}
-	j := x.books.jobs[a.job]
+	j := x.b.jobs[a.job]
 	text := fmt.Sprintf("It could have been launched from %s on", seconds(a.runnable))
 	if derived {
 		text += ", as far as the history tells"
 	}
 	if a.kind == workload.Map {
 		text += ". " + j.submitted()
-		if setup := x.books.setupBefore(j, a.runnable); setup != nil {
+		if setup := x.b.setupBefore(j, a.runnable); setup != nil {
 			text += fmt.Sprintf("; its set-up ran from %s to %s, and maps come after it", seconds(setup.start), seconds(setup.finish))
 		}
 		return text + "."
 	}
 	done := 0
 	for _, row := range j.won[workload.Map] {
-		if x.books.at(row).finish <= a.runnable {
+		if x.b.at(row).finish <= a.runnable {
 			done++
 		}
 	}
@@ -286,12 +286,12 @@ func (j *job) submitted() string {
 // silent returns the slot seconds of lost trackers while an attempt waited, and the
 // trackers in words: their slots are free, but no heartbeat offers them.
 func (x *explainer) silent(a *attempt) (slotSeconds float64, text string) {
-	if x.question == nil {
+	if x.q == nil {
 		return 0, ""
 	}
 	trackers, first := 0, ""
-	for i := range x.question.Cluster.Nodes {
-		n := &x.question.Cluster.Nodes[i]
+	for i := range x.q.Cluster.Nodes {
+		n := &x.q.Cluster.Nodes[i]
 		if n.Dies == 0 || n.Dies >= a.start {
 			continue
 		}
@@ -322,7 +322,7 @@ func (x *explainer) waited(a *attempt) string {
 	wait := (a.start - a.runnable).Seconds()
 	text := fmt.Sprintf("It waited %.1f s.", wait)
 	slots, running := x.slots[a.kind], &x.running[a.kind]
-	if slots == 0 || x.question != nil && x.question.Cluster.SharedSlots { // no kind has slots of its own
+	if slots == 0 || x.q != nil && x.q.Cluster.SharedSlots { // no kind has slots of its own
 		return text
 	}
 	free := (running.freeTime(a.start) - running.freeTime(a.runnable)) / wait * float64(slots)
@@ -340,13 +340,13 @@ func (x *explainer) waited(a *attempt) string {
 	case before == nil:
 		text += " No attempt had used its slot before."
 	case before.finish > a.runnable:
-		text += fmt.Sprintf(" Its slot was held by %s until %s", x.books.name(before), seconds(before.finish))
+		text += fmt.Sprintf(" Its slot was held by %s until %s", x.b.name(before), seconds(before.finish))
 		if gap := a.start - before.finish; gap >= 50*time.Millisecond {
 			text += fmt.Sprintf("; %.1f s later, with a heartbeat, it went to this task", gap.Seconds())
 		}
 		text += "."
 	default:
-		text += fmt.Sprintf(" Its slot had been free since %s ended at %s.", x.books.name(before), seconds(before.finish))
+		text += fmt.Sprintf(" Its slot had been free since %s ended at %s.", x.b.name(before), seconds(before.finish))
 	}
 	return text
 }
@@ -354,8 +354,8 @@ func (x *explainer) waited(a *attempt) string {
 // freed is the attempt that used the slot before. A set-up takes one of either kind.
 func (x *explainer) freed(a *attempt) *attempt {
 	var last *attempt
-	for i := range int32(x.books.rows) {
-		b := x.books.at(i)
+	for i := range int32(x.b.rows) {
+		b := x.b.at(i)
 		if b != a && (slotOf(b.kind) == slotOf(a.kind) || a.kind == workload.Setup) && b.node == a.node && b.slot == a.slot && b.timed() && b.finish <= a.start && (last == nil || b.finish > last.finish) {
 			last = b
 		}
@@ -381,8 +381,8 @@ func (x *explainer) overtakers(a *attempt) []string {
 	}
 	own, others := 0, map[string]int{}
 	total := 0
-	for i := range int32(x.books.rows) {
-		b := x.books.at(i)
+	for i := range int32(x.b.rows) {
+		b := x.b.at(i)
 		if b == a || b.kind != a.kind || !b.timed() || b.start < a.runnable || b.start >= a.start {
 			continue
 		}
@@ -390,7 +390,7 @@ func (x *explainer) overtakers(a *attempt) []string {
 			own++
 			continue
 		}
-		others[x.books.jobs[b.job].id]++
+		others[x.b.jobs[b.job].id]++
 		total++
 	}
 	if own+total == 0 {
@@ -425,8 +425,8 @@ func (x *explainer) spent(a *attempt) []string {
 	text += "."
 	if a.kind <= workload.Reduce {
 		var all []float64
-		for _, row := range x.books.jobs[a.job].won[a.kind] {
-			all = append(all, (x.books.at(row).finish - x.books.at(row).start).Seconds())
+		for _, row := range x.b.jobs[a.job].won[a.kind] {
+			all = append(all, (x.b.at(row).finish - x.b.at(row).start).Seconds())
 		}
 		if len(all) > 1 {
 			text += fmt.Sprintf(" The median %s of the job took %.1f s.", a.kind, median(all))
@@ -434,7 +434,7 @@ func (x *explainer) spent(a *attempt) []string {
 	}
 	list := []string{text}
 	if workload.Known(a.waitFetch) && a.waitFetch > 0 {
-		last := x.books.lastMap(x.books.jobs[a.job])
+		last := x.b.lastMap(x.b.jobs[a.job])
 		ended := "ended"
 		if last <= a.start {
 			ended = "had ended before, "

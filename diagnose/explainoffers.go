@@ -38,7 +38,7 @@ func (x *explainer) offered(a *attempt, waited bool) []string {
 	if x.offers == nil || a.kind > workload.Reduce {
 		return nil
 	}
-	id := x.books.jobs[a.job].id
+	id := x.b.jobs[a.job].id
 	isOwn := func(k *model.Asked) bool {
 		return k.Task == int(a.task) && k.Attempt == int(a.number) && k.Kind == a.kind && k.Job == id
 	}
@@ -57,7 +57,7 @@ func (x *explainer) offered(a *attempt, waited bool) []string {
 	if wait := a.start - offer.Time; wait > 0 {
 		started := fmt.Sprintf("It started %.1f s after this heartbeat", wait.Seconds())
 		if before := x.freed(a); before != nil && before.finish > offer.Time {
-			started += fmt.Sprintf(", when %s had left the slot. A task that waits for permission to commit no longer counts as running, so the JobTracker can hand out its slot before it is free", x.books.name(before))
+			started += fmt.Sprintf(", when %s had left the slot. A task that waits for permission to commit no longer counts as running, so the JobTracker can hand out its slot before it is free", x.b.name(before))
 		}
 		text = append(text, started+".")
 	}
@@ -70,7 +70,7 @@ func (x *explainer) passed(a *attempt, at int) []string {
 	if !workload.Known(a.runnable) || a.start <= a.runnable {
 		return nil
 	}
-	id := x.books.jobs[a.job].id
+	id := x.b.jobs[a.job].id
 	n, own, others := 0, 0, 0
 	left, refused := map[model.Reason]int{}, map[model.Reason]int{}
 	var limit *model.Asked       // the last that kept its job from slots
@@ -141,7 +141,7 @@ func (x *explainer) passed(a *attempt, at int) []string {
 
 // notCounted says why a scheduler may not ask a job that waits.
 func (x *explainer) notCounted() string {
-	if x.question != nil && strings.HasPrefix(x.question.Scheduler.Name, "fair") {
+	if x.q != nil && strings.HasPrefix(x.q.Scheduler.Name, "fair") {
 		return " (the fair schedulers count jobs and their tasks every half second)"
 	}
 	return ""
@@ -167,8 +167,8 @@ func reasonSentences(by map[model.Reason]int, format string) []string {
 func (x *explainer) describe(o *model.Offer, kind workload.Kind, own func(*model.Asked) bool) []string {
 	text := fmt.Sprintf("At %.3f s the TaskTracker of %s sent a heartbeat with %s, while %s waited for one.", o.Time.Seconds(), o.Node,
 		workload.Counted(o.Free[kind], "free "+kind.String()+" slot", "free "+kind.String()+" slots"), workload.Counted(o.Waiting[kind], "job", "jobs"))
-	if x.question != nil {
-		text = strings.TrimSpace(text + " " + scheduler.Order(x.question.Scheduler.Name))
+	if x.q != nil {
+		text = strings.TrimSpace(text + " " + scheduler.Order(x.q.Scheduler.Name))
 	}
 	list := append([]string{text}, x.order(o, kind, own)...)
 	if why := o.Reason[kind]; why != model.NotDeclined {
@@ -179,7 +179,7 @@ func (x *explainer) describe(o *model.Offer, kind workload.Kind, own func(*model
 
 // DecisionText says in words what the scheduler of a question did at a heartbeat.
 func DecisionText(o *model.Offer, q *model.WhatIf) string {
-	x := explainer{&evidence{question: q}}
+	x := explainer{&evidence{q: q}}
 	var text strings.Builder
 	for kind, free := range o.Free {
 		if free > 0 {
@@ -247,8 +247,8 @@ func limitSentence(a *model.Asked) string {
 // figures says the values of a job at an offer that its scheduler uses.
 func (x *explainer) figures(a *model.Asked) string {
 	name, f := "", &a.Figures
-	if x.question != nil {
-		name = x.question.Scheduler.Name
+	if x.q != nil {
+		name = x.q.Scheduler.Name
 	}
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -288,11 +288,11 @@ func (x *explainer) figures(a *model.Asked) string {
 
 // silentAt says that a node no longer sent heartbeats at a time.
 func (x *explainer) silentAt(node string, at time.Duration) string {
-	if x.question == nil {
+	if x.q == nil {
 		return ""
 	}
-	for i := range x.question.Cluster.Nodes {
-		if n := &x.question.Cluster.Nodes[i]; n.Name == node && n.Dies > 0 && n.Dies < at {
+	for i := range x.q.Cluster.Nodes {
+		if n := &x.q.Cluster.Nodes[i]; n.Name == node && n.Dies > 0 && n.Dies < at {
 			return fmt.Sprintf(" It sent no heartbeats from %s on.", seconds(n.Dies))
 		}
 	}
@@ -303,10 +303,10 @@ func (x *explainer) silentAt(node string, at time.Duration) string {
 // a slot for which jobs waited. Without offers it is the last start of an attempt
 // there.
 func (x *explainer) atNode(at time.Duration, node string) ([]string, error) {
-	if end := x.books.end; at > end {
+	if end := x.b.end; at > end {
 		return nil, fmt.Errorf("--at: got %s: want at most %s, the end of the run", seconds(at), seconds(end))
 	}
-	known := slices.Contains(x.books.nodes.list, node)
+	known := slices.Contains(x.b.nodes.list, node)
 	if x.offers != nil {
 		var last *model.Offer
 		for i := range x.offers.offers {
@@ -331,14 +331,14 @@ func (x *explainer) atNode(at time.Duration, node string) ([]string, error) {
 	}
 	if !known {
 		example := ""
-		if len(x.books.nodes.list) > 0 {
-			example = ", such as " + slices.Max(x.books.nodes.list)
+		if len(x.b.nodes.list) > 0 {
+			example = ", such as " + slices.Max(x.b.nodes.list)
 		}
 		return nil, fmt.Errorf("--node: got %q: want a node of the run%s", node, example)
 	}
 	var last *attempt
-	for i := range int32(x.books.rows) {
-		if a := x.books.at(i); a.timed() && x.books.node(a) == node && a.start <= at && (last == nil || a.start > last.start) {
+	for i := range int32(x.b.rows) {
+		if a := x.b.at(i); a.timed() && x.b.node(a) == node && a.start <= at && (last == nil || a.start > last.start) {
 			last = a
 		}
 	}

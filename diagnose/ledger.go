@@ -95,7 +95,7 @@ type place struct {
 // attempts that need spans.
 func (e *evidence) newLedger() *ledger {
 	l := &ledger{
-		b: e.books, spans: map[attemptKey][]model.Span{}, byPlace: map[place][]int32{}, rates: map[string]float64{}, use: map[string]*useSeries{}, visited: map[attemptKey]bool{},
+		b: e.b, spans: map[attemptKey][]model.Span{}, byPlace: map[place][]int32{}, rates: map[string]float64{}, use: map[string]*useSeries{}, visited: map[attemptKey]bool{},
 	}
 	if e.offers != nil {
 		for _, o := range e.offers.offers {
@@ -106,7 +106,7 @@ func (e *evidence) newLedger() *ledger {
 			}
 		}
 	}
-	l.shared = e.question != nil && e.question.Cluster.SharedSlots
+	l.shared = e.q != nil && e.q.Cluster.SharedSlots
 	for i := range int32(l.b.rows) {
 		a := l.b.at(i)
 		if a.timed() && a.kind <= workload.Reduce {
@@ -118,7 +118,7 @@ func (e *evidence) newLedger() *ledger {
 		l.b.sortRows(rows, func(a *attempt) int64 { return int64(a.finish) })
 	}
 	l.beat = -1
-	if q := e.question; q != nil {
+	if q := e.q; q != nil {
 		if l.beat = heartbeatOf(q); l.beat >= 0 {
 			for kind := range workload.Kind(2) {
 				l.free[kind] = l.b.newFreeSlots(&q.Cluster, kind)
@@ -130,7 +130,7 @@ func (e *evidence) newLedger() *ledger {
 			l.rates[d.node+"/"+d.device] = d.rate
 		}
 	}
-	for _, s := range e.resources.series {
+	for _, s := range e.r.series {
 		l.use[s.node+"/"+s.device] = s
 	}
 	return l

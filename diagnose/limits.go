@@ -44,7 +44,7 @@ func Limits(jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf, about func(id 
 	o := DefaultOptions()
 	b := keep(jobs, nil)
 	b.assignSlots()
-	e := &evidence{books: b, resources: newResources(nil), question: q, options: &o}
+	e := &evidence{b: b, r: newResources(nil), q: q, options: &o}
 	l := e.newLedger()
 	sums := map[string]time.Duration{}
 	for _, j := range b.jobs {

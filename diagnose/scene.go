@@ -14,22 +14,12 @@ import (
 
 // scene holds the input of the rules: one job on its cluster.
 type scene struct {
-	b       *books
+	*evidence
 	job     *job
 	stages  [2]*stage // nil where the job has none
-	r       *resources
-	rates   []deviceRate
-	still   []standstill
-	slow    []slowNode
-	offers  *offerBook
-	flow    *Dataflow
-	q       *model.WhatIf // nil: unknown
 	t       *Thresholds
 	conf    workload.Conf
 	hasConf bool
-	slots   [2]int // of the cluster, by kind; 0: unknown
-	running *[2]occupancy
-	levers  []lever // of the question
 	facts   [2]facts
 
 	correlations [2][]Correlation // of the stages
@@ -53,18 +43,13 @@ func (s *scene) lever(key string, steps int) *Change {
 // newScene collects the facts of a job's stages. Unknown facts are NaN, or unknown as
 // metric says, so that no condition of a rule of a file on them holds.
 func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
-	s := &scene{
-		b: e.books, job: j, stages: stages, r: e.resources, rates: e.rates, slow: e.slow, still: e.still, offers: e.offers, flow: e.flow,
-		q: e.question, t: &e.options.Thresholds, conf: j.conf, hasConf: len(j.conf.Keys()) > 0,
-	}
+	s := &scene{evidence: e, job: j, stages: stages, t: &e.options.Thresholds, conf: j.conf, hasConf: len(j.conf.Keys()) > 0}
 	if s.q != nil {
 		s.conf, s.hasConf = s.q.Cluster.Conf, true
 		if i, ok := e.asked[j.id]; ok {
 			s.conf = s.conf.Over(s.q.Jobs[i].Conf)
 		}
 	}
-	s.slots, s.levers = e.slots, e.levers
-	s.running = &e.running
 	for kind, stage := range stages {
 		if stage != nil {
 			s.facts[kind] = s.stageFacts(stage)
