@@ -226,16 +226,22 @@ func (p *plan) writePlatform(t *testing.T, name string) {
 	}
 }
 
-// jobTimes simulates a scenario with several seeds.
-func jobTimes(t *testing.T, name string, seeds int) []float64 {
+// questionOf opens a scenario of one run.
+func questionOf(t *testing.T, name string) model.WhatIf {
 	t.Helper()
 	s, err := study.Open(name, study.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s.Scenario.Runs[0].Question
+}
+
+// jobTimes simulates a scenario with several seeds.
+func jobTimes(t *testing.T, name string, seeds int) []float64 {
+	t.Helper()
+	q := questionOf(t, name)
 	var times []float64
 	for i := range seeds {
-		q := s.Scenario.Runs[0].Question
 		q.Seed = 100 + uint64(i)
 		p, err := sim.Simulator{}.Predict(q)
 		if err != nil {
@@ -307,29 +313,31 @@ var hardware = []string{"R01", "R02", "R09", "R13", "R16", "R17", "R18"}
 type score struct {
 	planted, first, three int
 	harmless, left        int // cost less than 1 %; not confirmed
-	advised, sign, inside int // first confirmed changes on fresh seeds
+	receipts              receipts
+}
+
+// receipts counts first confirmed changes on fresh seeds.
+type receipts struct{ advised, sign, inside int }
+
+func (s *receipts) add(o receipts) {
+	s.advised, s.sign, s.inside = s.advised+o.advised, s.sign+o.sign, s.inside+o.inside
 }
 
 func (s *score) add(o score) {
 	s.planted, s.first, s.three = s.planted+o.planted, s.first+o.first, s.three+o.three
 	s.harmless, s.left = s.harmless+o.harmless, s.left+o.left
-	s.advised, s.sign, s.inside = s.advised+o.advised, s.sign+o.sign, s.inside+o.inside
+	s.receipts.add(o.receipts)
 }
 
 // again tests the change of the first confirmed finding on twenty seeds of its
 // own: whether the mean gain has the right sign, and lies in the interval of the
 // diagnosis, which the error of this mean widens.
-func (s *score) again(t *testing.T, name string, d *diagnosis.Diagnosis) {
+func (s *receipts) again(t *testing.T, question model.WhatIf, d *diagnosis.Diagnosis) {
 	const seeds, first = 20, 90_000
 	if !*fresh || len(d.Findings) == 0 || d.Findings[0].Receipt.Outcome != diagnose.Confirmed {
 		return
 	}
 	f := &d.Findings[0]
-	base, err := study.Open(name, study.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	question := base.Scenario.Runs[0].Question
 	changed, err := f.Change.Edit(question)
 	if err != nil {
 		t.Fatal(err)
@@ -353,19 +361,22 @@ func (s *score) again(t *testing.T, name string, d *diagnosis.Diagnosis) {
 		seeds, 100*mean, 100*2.093*sd/math.Sqrt(seeds), 100*r.Gain, 100*r.Low, 100*r.High, s.sign, s.inside)
 }
 
-// jobTime simulates a question and returns the time of a job, in seconds.
+// jobTime simulates a question and returns the time of a job, or else the mean of all, in
+// seconds.
 func jobTime(t *testing.T, q model.WhatIf, job string) float64 {
 	t.Helper()
 	p, err := sim.Simulator{}.Predict(q)
 	if err != nil {
 		t.Fatal(err)
 	}
+	sum := 0.0
 	for _, j := range p.Jobs {
 		if j.ID == job {
 			return (j.Finish - j.Submit).Seconds()
 		}
+		sum += (j.Finish - j.Submit).Seconds()
 	}
-	return p.Mean.Seconds()
+	return sum / float64(len(p.Jobs))
 }
 
 // diagnosePlanted plants a fault. One that lengthens the job by 3 % or more
@@ -388,7 +399,7 @@ func diagnosePlanted(t *testing.T, kind string, seed uint64) (s score) {
 			s.left = 1
 		}
 		t.Logf("%s, seed %d on %s costs %.1f %%: left alone %d", kind, seed, planted.platform, 100*c, s.left)
-		s.again(t, name, d)
+		s.receipts.again(t, questionOf(t, name), d)
 		return s
 	}
 	s.planted = 1
@@ -403,7 +414,7 @@ func diagnosePlanted(t *testing.T, kind string, seed uint64) (s score) {
 		list = append(list, fmt.Sprintf("%s %s %s %s %.1f %%", f.Rule, f.Node, f.Device, f.Receipt.Outcome, 100*f.Receipt.Gain))
 	}
 	t.Logf("%s, seed %d on %s costs %.1f %%: place %d of %s", kind, seed, planted.platform, 100*c, at+1, strings.Join(list, "; "))
-	s.again(t, name, d)
+	s.receipts.again(t, questionOf(t, name), d)
 	return s
 }
 
@@ -412,7 +423,7 @@ func diagnosePlanted(t *testing.T, kind string, seed uint64) (s score) {
 var (
 	evaluated = flag.Uint64("first-seed", 0, "first seed of planted faults (0: 7001), healthy clusters (0: 2001) or runs without a part of the cluster")
 	evaluates = flag.Uint64("seeds", 0, "number of seeds of planted faults, healthy clusters or runs without a part of the cluster (0: a few)")
-	fresh     = flag.Bool("fresh", false, "also test the first confirmed change of each planted fault on 20 fresh seeds")
+	fresh     = flag.Bool("fresh", false, "also test the first confirmed change of each planted fault or key on 20 fresh seeds")
 )
 
 // Each kind of fault is named with its node and device. An ordinary run plants

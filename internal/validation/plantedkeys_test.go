@@ -254,11 +254,7 @@ func written(t *testing.T, name, text string) model.WhatIf {
 	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s, err := study.Open(name, study.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Scenario.Runs[0].Question
+	return questionOf(t, name)
 }
 
 // writtenDay writes a scenario into a file, and returns the sum of dayOf over the seeds
@@ -432,6 +428,7 @@ func diagnoseKey(t *testing.T, seed uint64) (s keyScore) {
 		}
 	}
 	t.Logf("seed %d: %s = %s costs %.1f %%: first %d, three %d: %s", seed, w.key, w.value, 100*(j.after/j.before-1), s.first, s.three, strings.Join(list, "; "))
+	s.receipts.again(t, j.planted, d)
 	return s
 }
 
@@ -439,6 +436,7 @@ func diagnoseKey(t *testing.T, seed uint64) (s keyScore) {
 type keyScore struct {
 	worlds, first, three int
 	guesses, guessed     int // first findings without a test, and those that are right
+	receipts             receipts
 }
 
 // runSet simulates a scenario with settings into a folder.
@@ -527,6 +525,7 @@ func TestPlantedKeys(t *testing.T) {
 		s := diagnoseKey(t, seed)
 		total.worlds, total.first, total.three = total.worlds+1, total.first+s.first, total.three+s.three
 		total.guesses, total.guessed = total.guesses+s.guesses, total.guessed+s.guessed
+		total.receipts.add(s.receipts)
 	}
 	t.Logf("| any key | %+v |", total)
 	if 10*total.three < 7*total.worlds {
