@@ -54,7 +54,8 @@ func typed(v any) any {
 		}
 	case map[string]any:
 		for key, x := range v {
-			if v[key] = typed(x); x == nil {
+			v[key] = typed(x)
+			if x == nil {
 				delete(v, key)
 			}
 		}

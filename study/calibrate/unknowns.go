@@ -77,7 +77,9 @@ func valueOf(key, text string, m *model.Machine) (v float64, err error) {
 		}
 	case "jvm.start":
 		var d time.Duration
-		d, err = time.ParseDuration(text)
+		if d, err = time.ParseDuration(text); err != nil {
+			err = fmt.Errorf("got %q: want a time such as 1.5s", text)
+		}
 		v = d.Seconds()
 	default:
 		if v, err = strconv.ParseFloat(text, 64); err != nil {
