@@ -619,8 +619,8 @@ func TestPreemptionOfMasters(t *testing.T) {
 func TestCapacityRefusals(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
 		{"root.queues", "", "root.queues"},
-		{"root.default.capacity", "90", `root.default.capacity: got "90": want capacities below root that sum to 100, not to 90`},
-		{"root.queues", "a,default,b", `root.default.capacity: got "100": want capacities below root that sum to 100, not to 170`},
+		{"root.default.capacity", "90", `root.default.capacity: got "90": want capacities below root that sum to 100, not to 90: root.default 90`},
+		{"root.queues", "a,default,b", `root.default.capacity: got "100": want capacities below root that sum to 100, not to 170: root.a 10, root.default 100, root.b 60`},
 		{"root.queues", "b,c,default", `root.c.capacity: got "50": want capacities below root that sum to 100, not to 210`},
 		{"root.queues", "b,d", `root.d.capacity: got "[memory=1024,vcores=1]": want all queues below root in percent or all in resources`},
 		{"root.default.maximum-capacity", "50", "at least the capacity"},

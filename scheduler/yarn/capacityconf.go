@@ -164,6 +164,7 @@ func (q *capacityQueue) checkSum(r *reader) {
 	const precision = 0.0005
 	var sum float32
 	var at *capacityQueue
+	var shares []string
 	for _, c := range q.children {
 		if (c.fixed != (Resource{})) != (q.children[0].fixed != (Resource{})) {
 			r.fail(c.capacityKey(), fmt.Sprintf("all queues below %s in percent or all in resources", q.path))
@@ -173,11 +174,12 @@ func (q *capacityQueue) checkSum(r *reader) {
 			at = c
 		}
 		sum += c.capacity
+		shares = append(shares, fmt.Sprintf("%s %.4g", c.path, c.capacity*100))
 	}
 	switch {
 	case at == nil || at.fixed != (Resource{}):
 	case q.capacity > 0 && math.Abs(float64(sum-1)) > precision:
-		r.fail(at.capacityKey(), fmt.Sprintf("capacities below %s that sum to 100, not to %.4g", q.path, sum*100))
+		r.fail(at.capacityKey(), fmt.Sprintf("capacities below %s that sum to 100, not to %.4g: %s", q.path, sum*100, strings.Join(shares, ", ")))
 	case q.capacity == 0 && sum > 0:
 		r.fail(at.capacityKey(), fmt.Sprintf("0, as %s has", q.path))
 	}
