@@ -33,7 +33,12 @@ func (r *Reading) check() error {
 		return fmt.Errorf("--format: got %q: want one of %s%s", r.Format, strings.Join(known, ", "), input.DidYouMean(r.Format, known))
 	}
 	if r.Topology != "" {
-		if _, err := trace.Detect(r.Topology); err != nil {
+		jobs := errors.New("holds jobs")
+		h, err := trace.ReadOptions{}.Each([]string{r.Topology}, func(*workload.HistoryJob) error { return jobs })
+		if errors.Is(err, jobs) || err == nil && h.Topology.Hosts() == 0 {
+			return fmt.Errorf("--topology %s: want a file with the racks and machines alone", r.Topology)
+		}
+		if err != nil {
 			return fmt.Errorf("--topology: %w", plain(err))
 		}
 	}
@@ -81,7 +86,7 @@ func (r *Reading) isHistory(name string, info fs.FileInfo) (bool, error) {
 	case err != nil:
 		return false, nil
 	case format == "conf" || format == "topology":
-		return false, trace.NoJobs(name)
+		return false, trace.NoJobs(&workload.History{}, name)
 	}
 	return !slices.Contains(withoutJobs, format), nil
 }

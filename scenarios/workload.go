@@ -144,7 +144,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 			} else if reading.Format != "" {
 				hint = fmt.Sprintf("; without --format %s the content decides", reading.Format)
 			}
-			t.fail(0, "%s%s", strings.TrimPrefix(trace.NoJobs(f.name).Error(), f.name+": "), hint)
+			t.fail(0, "%s%s", strings.TrimPrefix(trace.NoJobs(h, f.name).Error(), f.name+": "), hint)
 		} else {
 			t.failf("trace", "holds no jobs: want a trace of a workload")
 		}

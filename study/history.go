@@ -33,6 +33,9 @@ func studyOf(folder string, o Options) (s *Study, run int, err error) {
 		manifest, name = filepath.Dir(manifest), filepath.Base(manifest)
 	}
 	m, err := resultdir.ReadManifest(manifest)
+	if !IsFile(filepath.Join(manifest, resultdir.ManifestName)) {
+		err = errors.New("no manifest says how it was made")
+	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -27,7 +27,7 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 		return nil, nil, err
 	}
 	if len(h.Jobs)+len(h.Swim) == 0 {
-		return nil, nil, trace.NoJobs(paths...)
+		return nil, nil, trace.NoJobs(h, paths...)
 	}
 	formats, err := formatsOf(paths, r)
 	if err != nil {

@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -64,7 +65,8 @@ func (c *collector) problem(line int, format string, args ...any) {
 	if line == here {
 		line = c.where()
 	}
-	c.h.Problems = append(c.h.Problems, workload.Problem{File: c.file, Line: line, What: fmt.Sprintf(format, args...)})
+	what := strings.ReplaceAll(fmt.Sprintf(format, args...), io.ErrUnexpectedEOF.Error(), "the file ends within it")
+	c.h.Problems = append(c.h.Problems, workload.Problem{File: c.file, Line: line, What: what})
 }
 
 // losses counts the problems.

@@ -205,9 +205,11 @@ var jobTexts = map[string]cellSetter[*jobCells]{
 	"num_map_tasks":    func(r *jobCells, text string) { r.j.Maps = r.announced("num_map_tasks", text) },
 	"reduces":          func(r *jobCells, text string) { r.j.Reduces = r.announced("reduces", text) },
 	"num_reduce_tasks": func(r *jobCells, text string) { r.j.Reduces = r.announced("num_reduce_tasks", text) },
-	"slowstart":        func(r *jobCells, text string) { r.j.Conf.Set("mapred.reduce.slowstart.completed.maps", text) },
-	"failed_maps":      func(r *jobCells, text string) { r.j.Totals.FailedMaps = r.count("failed_maps", text) },
-	"failed_reduces":   func(r *jobCells, text string) { r.j.Totals.FailedReduces = r.count("failed_reduces", text) },
+	"slowstart": func(r *jobCells, text string) {
+		r.c.setRecorded(&r.j.Conf, r.line, "mapred.reduce.slowstart.completed.maps", text)
+	},
+	"failed_maps":    func(r *jobCells, text string) { r.j.Totals.FailedMaps = r.count("failed_maps", text) },
+	"failed_reduces": func(r *jobCells, text string) { r.j.Totals.FailedReduces = r.count("failed_reduces", text) },
 }
 
 func (r *jobCells) announced(name, text string) int {
@@ -237,10 +239,14 @@ func jobSetter(name string) cellSetter[*jobCells] {
 	return nil
 }
 
-// settersOf returns what reads each column of a header.
-func settersOf[R any](header []string, of func(string) cellSetter[R]) (list []cellSetter[R]) {
-	for _, name := range header {
-		list = append(list, of(name))
+// settersOf returns what reads each column of a table.
+func settersOf[R any](t *table, of func(string) cellSetter[R]) (list []cellSetter[R]) {
+	for _, name := range t.header {
+		set := of(name)
+		if set == nil && of(name+"_s") != nil {
+			t.c.problem(t.skipped+1, "column %s: a time without a unit is left out: want %[1]s_s, %[1]s_ms or another unit (slotwave help formats)", name)
+		}
+		list = append(list, set)
 	}
 	return list
 }

@@ -46,20 +46,27 @@ type confProperty struct {
 
 // property stores a property and shares equal texts. A job has some hundred of
 // them.
-func (c *collector) property(conf *workload.Conf, key, value string) error {
+func (c *collector) property(conf *workload.Conf, line int, key, value string) error {
 	const most = 100_000
 	if conf.Len() >= most {
 		return fmt.Errorf("more than %d properties: refused", most)
 	}
-	setRecorded(conf, key, value)
+	c.setRecorded(conf, line, key, value)
 	return nil
 }
 
 // setRecorded sets a property that a job had. Where Hadoop reads a number, an empty
-// text means the default (Configuration.getInt, 0.20 and 1.x).
-func setRecorded(conf *workload.Conf, key, value string) {
-	if p, known := workload.FindProperty(key); value == "" && known && p.Check(value) != nil {
-		return
+// text means the default (Configuration.getInt, 0.20 and 1.x). So does any other text
+// that is none, since a record stays readable whatever its jobs were given.
+func (c *collector) setRecorded(conf *workload.Conf, line int, key, value string) {
+	p, known := workload.FindProperty(key)
+	if known {
+		if err := p.Check(value); err != nil {
+			if value != "" {
+				c.problem(line, "%s: it is left out", strings.Replace(err.Error(), p.Key, key, 1))
+			}
+			return
+		}
 	}
 	conf.Set(key, value)
 }
@@ -115,7 +122,7 @@ func (c *collector) readConfXML(r io.Reader, line int) (workload.Conf, error) {
 				if name := strings.TrimSpace(p.Name); name == "" {
 					c.problem(at(), "a property without a name")
 				} else if p.Value != nil {
-					if err := c.property(&conf, c.intern(name), c.intern(*p.Value)); err != nil {
+					if err := c.property(&conf, at(), c.intern(name), c.intern(*p.Value)); err != nil {
 						return conf, atLine(at(), err)
 					}
 				}
@@ -200,7 +207,7 @@ func (c *collector) readProperties(s *source) error {
 			c.problem(in.line, "%.60q: want name=value", line)
 			continue
 		}
-		if err := c.property(&conf, c.internBytes(name), c.internBytes(value)); err != nil {
+		if err := c.property(&conf, in.line, c.internBytes(name), c.internBytes(value)); err != nil {
 			return atLine(in.line, err)
 		}
 	}

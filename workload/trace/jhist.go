@@ -204,7 +204,11 @@ func (c *collector) readJhist(s *source) error {
 			return errAttempts
 		}
 	}
-	if r.b == nil {
+	switch {
+	case r.kind == "":
+		c.problem(in.line, "the file ends before its first event: want the whole file")
+		return nil
+	case r.b == nil:
 		c.problem(0, "no event names a job")
 		return nil
 	}

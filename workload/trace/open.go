@@ -69,6 +69,10 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 		return found.several
 	}
 	files := found.files
+	for _, folder := range found.torn {
+		c.file = folder
+		c.problem(0, "a result without %s, which is written last: want the whole folder, or the run again", manifestName)
+	}
 	c.h.Release, c.conf = found.release, found.conf
 	if len(files) == 0 {
 		return fmt.Errorf("%s: no file to read: want histories, a trace or the result of a run in this folder", strings.Join(paths, ", "))
@@ -125,6 +129,7 @@ type expanded struct {
 	release string        // of Hadoop, that was simulated in all results; empty: not known
 	conf    workload.Conf // of the jobs, if all results have the same
 	slots   [2]int        // of each node, if all have as many; zero: not known
+	torn    []string      // folders with a result that no manifest completes
 	several error         // results that hold several runs, whose jobs have the same ids
 }
 
@@ -161,6 +166,9 @@ func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 						}
 					}
 					releases[run.release] = true
+					if !o.completed(p) {
+						found.torn = append(found.torn, p)
+					}
 					found.several = errors.Join(found.several, run.several)
 				}
 				return err
@@ -269,6 +277,17 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 		result.several = fmt.Errorf("%s: got %d runs: want one of them: %s", folder, len(runs), strings.Join(runs, ", "))
 	}
 	return result, hasJobs, nil
+}
+
+// completed reports whether a manifest completes the result in a folder. That of a run of
+// several is in a folder above.
+func (o ReadOptions) completed(folder string) bool {
+	for _, dir := range []string{".", "..", "../.."} {
+		if _, err := o.stat(path.Join(filepath.ToSlash(folder), dir, manifestName)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (o ReadOptions) stat(name string) (fs.FileInfo, error) {
@@ -394,9 +413,9 @@ func beginning(head []byte) string {
 // without has what the formats record that hold no jobs.
 var without = map[string]string{"conf": "settings", "properties": "settings", "topology": "racks and machines"}
 
-// NoJobs says that files or folders hold no jobs and, if one of the files is in no
-// known format, what it is.
-func NoJobs(paths ...string) error {
+// NoJobs says that files or folders hold no jobs, and why: one of the files is in no
+// known format, or without jobs, or they are lost from h, what was read of them.
+func NoJobs(h *workload.History, paths ...string) error {
 	for _, path := range paths {
 		files, _ := ReadOptions{}.Files(path) // what can't be listed was reported by reading it
 		for _, file := range files {
@@ -407,6 +426,12 @@ func NoJobs(paths ...string) error {
 				return fmt.Errorf("%s: no jobs found: %s holds %s: want the histories of the jobs, or a scenario", path, filepath.Base(file), without[format])
 			}
 		}
+	}
+	switch lost := len(h.Problems) + h.Dropped; {
+	case lost > 0:
+		return fmt.Errorf("%s: no job is left after %s, first %v", paths[0], workload.Counted(lost, "loss", "losses"), h.Problems[0])
+	case h.Topology.Hosts() > 0:
+		return fmt.Errorf("%s: no jobs found: it holds %s: want the file or folder with the jobs", paths[0], workload.Counted(h.Topology.Hosts(), "machine", "machines"))
 	}
 	return fmt.Errorf("%s: no jobs found: want a history or a trace of a workload", paths[0])
 }

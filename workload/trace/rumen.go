@@ -192,7 +192,7 @@ func (rr *rumenReader) properties() error {
 			return err
 		}
 		conf.Grow(rr.expected) // as many as the previous job had
-		return rr.c.property(conf, key, rr.c.internBytes(value))
+		return rr.c.property(conf, here, key, rr.c.internBytes(value))
 	})
 	rr.expected = conf.Len()
 	return err

@@ -132,7 +132,7 @@ func TestRumenSyntax(t *testing.T) {
 		`{"a":1,}`: "invalid character ',' at start of value", `{"a":[1,]}`: "invalid character ',' at start of value", `{"a" 1}`: "expecting ':'", `{"a":1 "b":2}`: "expecting ',' or '}'",
 		`{"a":[1 2]}`: "expecting ',' or ']'", `{"a":tru}`: "in literal true", `{"a":01}`: "after object value", `{"a":-}`: "in number", `{"a":1.}`: "in number",
 		`{"a":1e}`: "in number", `{"a":"\x"}`: "escape sequence", `{"a":"\u12g4"}`: "escape sequence", "{\"a\":\"\t\"}": "in string", `{"a":%}`: "'%' at start of value",
-		`{1:2}`: "object member name must be a string", `{"a":1`: "unexpected EOF", `{"a":"x`: "unexpected EOF", `{"jobID":5}`: "jobID: found a number: want text",
+		`{1:2}`: "object member name must be a string", `{"a":1`: "the file ends within it", `{"a":"x`: "the file ends within it", `{"jobID":5}`: "jobID: found a number: want text",
 		`{"totalMaps":"5"}`: "totalMaps: found text: want a number", `{"totalMaps":1e99}`: "totalMaps: 1e99: want a whole number", `{"mapTasks":{}}`: "mapTasks: found an object: want a list",
 		`{"mapTasks":[5]}`: "found a number: want an object", `{"jobProperties":{"k":[]}}`: "k: found a list: want text", `[1]`: "found a list: want an object",
 		`{"mapTasks":[{"preferredLocations":[{"layers":[null]}]}]}`: "want text", "{\"a\":\xff}": `'\xff' at start of value`,

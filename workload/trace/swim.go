@@ -33,7 +33,7 @@ var swimFormat = Format{
 	},
 	needs: func(h *workload.History) error {
 		if len(h.Swim) == 0 {
-			return errors.New("--to swim: no job volumes found: want a SWIM trace")
+			return errors.New("--to swim: only a SWIM trace states the volumes of its jobs: want another format, such as --to csv")
 		}
 		return nil
 	},

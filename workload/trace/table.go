@@ -65,10 +65,10 @@ func (t *table) read() error {
 	case t.has("total_run_ms") && t.has("task"):
 		row = tableRows{c}.measureRow
 	case t.has("task", "index") && t.has("kind", "type"):
-		setters := settersOf(t.header, attemptSetter)
+		setters := settersOf(t, attemptSetter)
 		row = func(t *table) { tableRows{c}.attemptRow(t, setters) }
 	case t.has("maps", "num_map_tasks", "submit_ms", "submit_ns"):
-		setters := settersOf(t.header, jobSetter)
+		setters := settersOf(t, jobSetter)
 		row = func(t *table) { tableRows{c}.jobRow(t, setters) }
 	default:
 		return fmt.Errorf("columns %.200q: want a table of attempts (job, kind, task...), of jobs (job, maps, reduces...) or of settings (job, key, value)", t.header)
@@ -124,7 +124,7 @@ func (t *table) jobOf() string {
 
 func (c tableRows) settingRow(t *table) {
 	b := c.tableJob(t.jobOf(), t.line)
-	setRecorded(&b.job.Conf, c.intern(t.cell("key")), c.intern(t.cell("value")))
+	c.setRecorded(&b.job.Conf, t.line, c.intern(t.cell("key")), c.intern(t.cell("value")))
 }
 
 // rowTask returns the task of a row.
