@@ -106,7 +106,7 @@ func (c *Comparison) jobsText(w io.Writer, colour bool) error {
 	const shown = 15
 	t := text.NewWriter(w, colour)
 	if !slices.ContainsFunc(rows, func(r comparedJob) bool { return r.in == [2]bool{true, true} }) {
-		fmt.Fprintf(t, "no job is in both runs (%s)\n", comparedJobsName)
+		fmt.Fprintf(t, "no job is in both runs, so the ratios are of different workloads (%s)\n", comparedJobsName)
 		return t.Done()
 	}
 	_, names := runNames(c.summaries())

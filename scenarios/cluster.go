@@ -392,7 +392,7 @@ func (t clusterTable) readDies(c *model.Cluster, seed workload.Seed) {
 
 func (t clusterTable) somePlatform(c *model.Cluster, m *hardware) {
 	if m.planned() && slices.ContainsFunc(c.Nodes, func(n model.Node) bool { return n.Machine < 0 }) {
-		t.lacks("%s: missing: fidelity %v needs the platform of the nodes", join(t.path, "platform"), m.fidelity)
+		t.lacks("%s: missing: fidelity %v needs the platform of the nodes, such as --set cluster.platform=dl145-g3 (slotwave list)", join(t.path, "platform"), m.fidelity)
 	}
 }
 

@@ -66,6 +66,9 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		hint, near := "", append(List(), siblings(name)...)
+		if filepath.Base(name) != name { // who names a folder means something in it
+			near = append(siblings(name), List()...)
+		}
 		if i := input.NearestFile(name, near); i >= 0 {
 			hint = fmt.Sprintf(" (did you mean %s?)", near[i])
 		}
@@ -87,6 +90,9 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 	}
 	if f.data, err = os.ReadFile(name); err != nil {
 		return nil, err
+	}
+	if len(bytes.TrimSpace(f.data)) == 0 {
+		return nil, fmt.Errorf("%s: the file is empty", name)
 	}
 	f.slug = slugOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	f.folder = filepath.Dir(name)
@@ -569,14 +575,16 @@ func CheckQueues(name string) (about string, warnings []string, err error) {
 // openQueues opens the workload of a scheduler's file, on a cluster on YARN with this
 // scheduler unless the settings say otherwise.
 func openQueues(name string, r Reading, settings []string) (*File, error) {
-	if !isQueues(name) {
-		data, _ := os.ReadFile(name)
+	data, _ := os.ReadFile(name)
+	if pools := ofHadoop1(data, name); !isQueues(name) || pools != nil {
 		got := "no queues of a cluster on YARN"
 		switch holds := func(text string) bool { return strings.Contains(string(data), text) }; {
 		case isQueues(r.Workload) && len(data) > 0 && !holds("<configuration"):
 			return nil, fmt.Errorf("%s: holds the jobs: want slotwave run %s --workload %s", name, r.Workload, name)
 		case holds("mapred.capacity-scheduler."):
 			got = "queues of Hadoop 1, which a scenario lists as [[scheduler.queue]]"
+		case pools != nil:
+			got = "pools of Hadoop 1, which a scenario lists as [[scheduler.pool]]"
 		case holds("<configuration"):
 			got = "settings of a cluster, which are read where they lie beside its queues"
 		}

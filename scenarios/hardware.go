@@ -191,7 +191,7 @@ func (m *hardware) fitted(t *table, name, file string, data []byte) (model.Machi
 func (m *hardware) program(t *table) *model.Program {
 	name := t.str("profile", "")
 	if name == "" {
-		t.lacks("%s: missing: fidelity %v needs a profile of the work of the tasks", join(t.path, "profile"), m.fidelity)
+		t.lacks("%s: missing: fidelity %v needs a profile of the work of the tasks, such as --set %s.profile=terasort (slotwave list)", join(t.path, "profile"), m.fidelity, inList.ReplaceAllString(t.path, ".$1"))
 		return nil
 	}
 	if i := slices.IndexFunc(m.programs, func(p model.Program) bool { return p.Name == name }); i >= 0 {

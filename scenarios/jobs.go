@@ -290,7 +290,7 @@ func (t *table) oneTime(n int, ms, duration string) workload.Durations {
 }
 
 // durations reads a value for all tasks, a list by task, or a distribution.
-// Numbers are milliseconds.
+// Numbers are milliseconds, of a key that says so.
 func (t *table) durations(key string, n int) (d workload.Durations) {
 	v, ok := t.ask(key)
 	if !ok {
@@ -317,12 +317,19 @@ func (t *table) durations(key string, n int) (d workload.Durations) {
 }
 
 func (t *table) oneDuration(key string, v any) time.Duration {
-	if ms, ok := asNumber(v); ok && ms >= 0 && ms <= mostTime.Seconds()*1000 {
+	form := `a duration such as "90s", or a distribution such as { dist = "exponential", mean = "10s" }`
+	ms, number := asNumber(v)
+	if strings.Contains(key, "ms") {
+		form = "milliseconds of 0 or more, " + form
+	} else {
+		number = number && ms == 0 // a number has no unit
+	}
+	if number && ms >= 0 && ms <= mostTime.Seconds()*1000 {
 		return workload.Seconds(ms / 1000)
 	}
 	d, ok := asDuration(v)
 	if !ok {
-		t.want(key, v, `milliseconds of 0 or more, a duration such as "90s", or a distribution such as { dist = "exponential", mean = "10s" }`)
+		t.want(key, v, form)
 	}
 	return d
 }
@@ -358,7 +365,7 @@ func (t *table) dist() *workload.Dist {
 	}
 	d, err := workload.NewDist(name, p)
 	if err != nil {
-		t.fail(t.line(""), "%s: %v", t.path, err)
+		t.lacks("%s: %v", t.path, err)
 	}
 	return d
 }

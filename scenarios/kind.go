@@ -18,7 +18,7 @@ func kindOf(t *table) (what, next string) {
 	case has("scenario"):
 		return "a study", "slotwave sweep " + t.file + " simulates it"
 	case has("goal", "node"):
-		return "goals and offers", "slotwave size SCENARIO " + t.file + " asks them"
+		return goalsAndOffers, "slotwave size SCENARIO " + t.file + " asks them"
 	case has("factor"):
 		return "a study without the key scenario", "slotwave sweep simulates a study"
 	case has("cores", "disk", "nic_mb"):
@@ -28,6 +28,8 @@ func kindOf(t *table) (what, next string) {
 	}
 	return "a scenario", "slotwave run " + t.file + " simulates it"
 }
+
+const goalsAndOffers = "goals and offers"
 
 // Kind says what a scenario or another TOML file is, and what takes it; empty: it is
 // neither.

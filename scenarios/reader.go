@@ -201,11 +201,18 @@ func (t *table) lacks(format string, args ...any) {
 
 // want reports a value of the wrong type or range.
 func (t *table) want(key string, v any, expected string) {
-	if s, ok := v.(string); ok && t.line(key) < 0 && strings.Contains(s, ",") && strings.HasPrefix(expected, "a ") {
+	s, _ := v.(string)
+	switch {
+	case thousands.MatchString(s):
+		expected += ", without commas: " + strings.ReplaceAll(s, ",", "")
+	case t.line(key) < 0 && strings.Contains(s, ",") && strings.HasPrefix(expected, "a "):
 		expected += "; several values: --over " + join(t.path, key) + "=" + s
 	}
 	t.failf(key, "%s: want %s", describe(v), expected)
 }
+
+// thousands is a whole number as people write it.
+var thousands = regexp.MustCompile(`^[1-9]\d{0,2}(,\d{3})+$`)
 
 // firstLeaf is the path to the first value of a tree.
 func firstLeaf(path string, tree any) string {
@@ -231,6 +238,9 @@ func describe(v any) string {
 	case map[string]any:
 		return "a table"
 	case []any:
+		if len(v) == 0 {
+			return "an empty list"
+		}
 		return "a list"
 	case []map[string]any:
 		return "a list of tables"
@@ -585,6 +595,8 @@ func (t *table) done() {
 				t.mistyped = append(t.mistyped, meant)
 			}
 			switch {
+			case t.path == "" && slices.Contains(keysOfSize, key):
+				t.fail(line, "%s: a key of goals and offers: want it in their file (docs/size-a-cluster.md)", key)
 			case meant != "":
 				t.fail(line, unknownKey+"%s (did you mean %s?)", path, meant)
 				t.misread = append(t.misread, mistyped{table: t.path})
@@ -594,6 +606,9 @@ func (t *table) done() {
 		}
 	}
 }
+
+// keysOfSize are the keys of goals and offers, in which a scenario has no part.
+var keysOfSize = []string{"confidence", "goal", "lowest", "most_nodes", "node"}
 
 // propertyWith returns the shortest Hadoop property with all parts of a key; empty: none.
 func propertyWith(key string) (shortest string) {
@@ -611,6 +626,7 @@ const unknownKey = "unknown key "
 var otherWords = map[string]string{
 	"mappers": "maps", "reducers": "reduces", "map_time": "map_ms", "reduce_time": "reduce_ms", "map_duration": "map_ms", "time": "map_ms",
 	"jobs": "job", "varies": "vary", "varied": "vary", "bandwidth": "nic_mb", "network": "nic_mb", "speed": "slowdown", "workers": "nodes", "hosts": "nodes", "trackers": "nodes", "machines": "nodes", "version": "hadoop", "release": "hadoop",
+	"stddev": "sd", "std": "sd", "sigma": "sd", "average": "mean", "avg": "mean",
 	"start": "submit", "arrival": "submit", "submit_time": "submit", "depends": "after", "type": "name", "input_size": "input",
 	"deadline": "finish", "nodes": "count", "seed": "--seed", "replications": "--replications", "out": "--out",
 	"block_size": `conf."dfs.block.size"`, "replication": `conf."dfs.replication"`, "slowstart": `conf."mapred.reduce.slowstart.completed.maps"`,
@@ -625,7 +641,7 @@ func (t *table) suggest(key string) string {
 			other = name + "_ms"
 		}
 	}
-	elsewhere := strings.HasPrefix(other, "conf.") || strings.HasPrefix(other, "--") && t.path == ""
+	elsewhere := (strings.HasPrefix(other, "conf.") || strings.HasPrefix(other, "--") && t.path == "") && input.Mistyped(key, t.asked) < 0
 	if other != "" && (slices.Contains(t.asked, other) || elsewhere) {
 		if t.path != "" && !elsewhere {
 			other = t.path + "." + other

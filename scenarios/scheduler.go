@@ -39,7 +39,13 @@ func (t schedulerTable) readScheduler(c *model.Cluster) model.Scheduler {
 		t.failf(key, "%s: is of a cluster on YARN: want cluster.hadoop = %q, and memory and vcores of its nodes in place of slots", describe(t.values[key]), usualYARN)
 		return s
 	}
-	s.Name = t.oneOf("name", t.policyOf(c), scheduler.Names()...)
+	class, _ := t.values["name"].(string)
+	if of := ofClassOnSlots(class, c.Hadoop); of != "" {
+		t.ask("name")
+		t.failf("name", "%q: a class of Hadoop: want %q", class, of)
+	} else {
+		s.Name = t.oneOf("name", t.policyOf(c), scheduler.Names()...)
+	}
 	for _, e := range elements {
 		switch {
 		case !t.given(e.key):
@@ -162,16 +168,27 @@ func servable(q *model.WhatIf) error {
 // policyOf returns the scheduler whose class the configuration names.
 func (t schedulerTable) policyOf(c *model.Cluster) string {
 	class := c.Conf.Text("mapred.jobtracker.taskScheduler")
-	switch name := class[strings.LastIndexByte(class, '.')+1:]; {
-	case t.has("name") || name == "" || name == "JobQueueTaskScheduler":
-	case name == "FairScheduler":
-		return cmp.Or(fairOf(c.Hadoop), "fair2")
-	case name == "CapacityTaskScheduler":
-		return "capacity"
-	default:
+	if t.has("name") || class == "" {
+		return "fifo"
+	}
+	name := ofClassOnSlots(class, c.Hadoop)
+	if name == "" {
 		t.warn("%s: mapred.jobtracker.taskScheduler: %s is not simulated: the scheduler is fifo: want scheduler.name for another", t.file, class)
 	}
-	return "fifo"
+	return cmp.Or(name, "fifo")
+}
+
+// ofClassOnSlots returns the scheduler of a class of a release with slots; empty: none is.
+func ofClassOnSlots(class, release string) string {
+	switch class[strings.LastIndexByte(class, '.')+1:] {
+	case "JobQueueTaskScheduler":
+		return "fifo"
+	case "FairScheduler":
+		return cmp.Or(fairOf(release), "fair2")
+	case "CapacityTaskScheduler":
+		return "capacity"
+	}
+	return ""
 }
 
 // fairOf names the FairScheduler of a release; empty for ideal, which has any.

@@ -46,15 +46,18 @@ const (
 )
 
 // readSize reads the keys of a study that are about sizing. It returns nil
-// if the study has no goal.
+// if the study has no goal and no offer.
 func readSize(t *table) *SizeFile {
-	if !t.given("goal") {
-		for _, key := range []string{"confidence", "lowest", "most_nodes", "node"} {
+	if !t.given("goal") && !t.given("node") {
+		for _, key := range keysOfSize {
 			if t.given(key) {
 				t.failf(key, "has no effect without a [[goal]]: want one")
 			}
 		}
 		return nil
+	}
+	if !t.has("goal") {
+		t.lacks("goal: missing: want a table [[goal]] such as finish = \"30m\"")
 	}
 	s := &SizeFile{
 		Confidence: t.fraction("confidence", 0.95, `"95 %" or 0.95`),

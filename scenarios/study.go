@@ -90,7 +90,7 @@ func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 	if err != nil {
 		return nil, nil // a recorded case, or a scenario with mistakes
 	}
-	if !t.has("scenario") && !t.has("goal") {
+	if what, _ := kindOf(t); !t.has("scenario") && !t.has("goal") && what != goalsAndOffers {
 		return nil, nil
 	}
 	s := &StudyFile{

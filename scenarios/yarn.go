@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -93,7 +94,11 @@ func (x *yarnTable) readFile(key, name string, site bool) {
 		return
 	}
 	r := x.readXML(data, file)
-	if site || !isAllocations(data) {
+	fair := isAllocations(data)
+	if kind, named := strings.CutSuffix(filepath.Base(name), "-scheduler.xml"); named && (kind == "capacity" && fair || kind == "fair" && !fair) {
+		x.warn("%s: holds the queues of the %s scheduler, whatever its name says: want its content or its name changed", file, map[bool]string{true: "fair", false: "capacity"}[fair])
+	}
+	if site || !fair {
 		r.configuration(x.files)
 		return
 	}
@@ -259,7 +264,7 @@ func (x *yarnTable) queueKeys(t *table, path string, q *model.AllocationQueue) {
 			x.y.Properties[full], x.files[full] = text, place
 		case "fair":
 			if !slices.Contains(settingsOfQueues, key) {
-				t.failf(key, "unknown setting of a queue%s", input.DidYouMean(key, settingsOfQueues))
+				t.failf(key, "no setting of a queue of yarn-fair%s: want one of %s", input.DidYouMean(key, settingsOfQueues), strings.Join(settingsOfQueues, ", "))
 			}
 			q.Settings[key], x.queues["queue "+path+": "+key] = text, place
 		default:
@@ -306,23 +311,33 @@ func (x *yarnTable) check(q *model.WhatIf) {
 		if inert.MatchString(key) || value == "" || value == "false" && onSwitch.MatchString(key) {
 			continue
 		}
-		x.warn("%s%s has no effect: it is of no queue, or not simulated%s", x.files[key].at(), key, sameQueue(key, sought))
+		x.warn("%s%s has no effect: %s", x.files[key].at(), key, x.whyUnread(key, sought))
 	}
 }
 
-// sameQueue suggests the property of the same queue that a misspelt one was meant to be.
-func sameQueue(key string, sought []string) string {
-	if !strings.HasPrefix(key, capacityKey) {
-		return ""
+// whyUnread says why nothing reads a property: no list of queues has its queue, or the
+// name is unknown, with that of the same queue that it may have been meant to be.
+func (x *yarnTable) whyUnread(key string, sought []string) string {
+	const unknown = "Hadoop does not know it, or it is not simulated"
+	path, ofQueue := strings.CutPrefix(key, capacityKey)
+	if !ofQueue {
+		return unknown
 	}
 	name := strings.LastIndexByte(key, '.') + 1
 	var words []string
+	elsewhere := false
 	for _, k := range sought {
+		elsewhere = elsewhere || strings.HasSuffix(k, key[name-1:])
 		if word, same := strings.CutPrefix(k, key[:name]); same && !strings.Contains(word, ".") {
 			words = append(words, word)
 		}
 	}
-	return input.DidYouMean(key[name:], words)
+	parts := strings.Split(path, ".")
+	if n := len(parts); len(words) == 0 && elsewhere && n > 2 && parts[0] == "root" {
+		list := capacityKey + strings.Join(parts[:n-2], ".") + ".queues"
+		return fmt.Sprintf("%s%s does not list the queue %s: want %s", x.files[list].at(), list, parts[n-2], strings.TrimPrefix(x.y.Properties[list]+","+parts[n-2], ","))
+	}
+	return unknown + input.DidYouMean(key[name:], words)
 }
 
 // failJob reports what the ResourceManager refuses of a job, where the job, the cluster

@@ -69,14 +69,15 @@ func TestYARNFilesAreRefused(t *testing.T) {
 	const preemption = "yarn.resourcemanager.monitor.capacity.preemption."
 	queue := func(key, value string) string { return property("yarn.scheduler.capacity."+key, value) }
 	for _, c := range []struct{ name, file, site, want string }{
-		{"sum", twoQueues + queue("root.adhoc.capacity", "50") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.capacity: got "50": want capacities below root that sum to 100, not to 110`},
+		{"sum", twoQueues + queue("root.adhoc.capacity", "50") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.capacity: got "50": want capacities below root that sum to 100, not to 110: root.etl 60, root.adhoc 50`},
 		{"maximum", twoQueues + queue("root.adhoc.maximum-capacity", "30") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.maximum-capacity: got "30": want at least the capacity`},
 		{"queue", twoQueues + ended, "", `s.toml:7: job a: queue: queue "default": want a leaf of the capacity scheduler's tree (root.adhoc, root.etl), or a queue-mappings of the job's user`},
-		{"unread", twoQueues + queue("queue-mappings", "u:ann:etl") + queue("root.etl.user-limit-factr", "2") + queue("root.etl.state", "RUNNING") + ended, "", "c.xml:7: yarn.scheduler.capacity.root.etl.user-limit-factr has no effect: it is of no queue, or not simulated (did you mean user-limit-factor?)"},
+		{"unread", twoQueues + queue("queue-mappings", "u:ann:etl") + queue("root.etl.user-limit-factr", "2") + queue("root.etl.state", "RUNNING") + ended, "", "c.xml:7: yarn.scheduler.capacity.root.etl.user-limit-factr has no effect: Hadoop does not know it, or it is not simulated (did you mean user-limit-factor?)"},
 		{"preemption", strings.ReplaceAll(twoQueues, "adhoc", "default") + ended,
 			noQueue + property("yarn.resourcemanager.scheduler.monitor.enable", "true") + property(preemption+"lazy-preemption-enabled", "true") +
 				property(preemption+"select_based_on_reserved_containers", "false") + property(preemption+"monitoring_interval", "1000") + ended,
-			"yarn-site.xml:3: yarn.resourcemanager.monitor.capacity.preemption.lazy-preemption-enabled has no effect: it is of no queue, or not simulated"},
+			"yarn-site.xml:3: yarn.resourcemanager.monitor.capacity.preemption.lazy-preemption-enabled has no effect: Hadoop does not know it, or it is not simulated"},
+		{"unlisted", strings.ReplaceAll(twoQueues, "adhoc", "default") + queue("root.ml.capacity", "20") + ended, "", "c.xml:6: yarn.scheduler.capacity.root.ml.capacity has no effect: c.xml:2: yarn.scheduler.capacity.root.queues does not list the queue ml: want etl,default,ml"},
 		{"no preemption", strings.ReplaceAll(twoQueues, "adhoc", "default") + ended, noQueue + property(preemption+"lazy-preemption-enabled", "true") + ended, ""},
 		{"no queues", noQueue + queue("root.default.capacity", "100") + ended, "", "s.toml:5: scheduler.file: yarn.scheduler.capacity.root.queues: missing: want the queues below root"},
 		{"negative", twoQueues + queue("root.adhoc.capacity", "-40") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.capacity: got "-40": want a percentage from 0 to 100`},
@@ -85,7 +86,7 @@ func TestYARNFilesAreRefused(t *testing.T) {
 		{"mapping", twoQueues + queue("queue-mappings", "u:ann") + ended, "", `c.xml:6: yarn.scheduler.capacity.queue-mappings: illegal mapping "u:ann": want u:USER:QUEUE or g:GROUP:QUEUE`},
 		{"amounts", strings.NewReplacer("${share}", "[memory=1024,vcores=1]", ">40<", ">[memory=2048,vcores=1]<").Replace(twoQueues) + queue("root.adhoc.maximum-capacity", "[memory=1024,vcores=1]") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.maximum-capacity: got "[memory=1024,vcores=1]": want at least the capacity`},
 		{"queue of amounts", strings.NewReplacer("${share}", "[memory=1024,vcores=1]", ">40<", ">[memory=2048,vcores=1]<", "adhoc", "default").Replace(twoQueues) + queue("root.capacity", "[memory=4096,vcores=4]") + ended, "", ""},
-		{"damaged", twoQueues, "", "c.xml:6: damaged XML: unexpected EOF"},
+		{"damaged", twoQueues, "", "c.xml:6: the file ends within the <configuration> of line 1: want </configuration>, or the whole file"},
 		{"root", "<queues/>", "", "c.xml:1: <queues>: want <configuration> as the root element"},
 		{"include", noQueue + `<include href="other.xml"/>` + ended, "", "c.xml:2: <include>: other files are not included: want their properties here"},
 		{"final", noQueue + oneQueue + property("yarn.nodemanager.resource.memory-mb", "1024") + ended,

@@ -97,6 +97,9 @@ func (x *xmlReader) root(want string) *element {
 				open := stack[len(stack)-1]
 				_, closed, _ := strings.Cut(syntax.Msg, " closed by ")
 				x.failAt(syntax.Line, "%s: want </%s> first, for the <%s> of line %d", closed, open.name, open.name, open.line)
+			case errors.As(err, &syntax) && len(stack) > 0 && syntax.Msg == io.ErrUnexpectedEOF.Error():
+				open := stack[len(stack)-1]
+				x.failAt(syntax.Line, "the file ends within the <%s> of line %d: want </%[1]s>, or the whole file", open.name, open.line)
 			case errors.As(err, &syntax):
 				x.failAt(syntax.Line, "damaged XML: %s", syntax.Msg)
 			default:
@@ -247,6 +250,10 @@ func (x *xmlReader) allocations(at hadoopFiles) (a *model.Allocations, rules *el
 	if root == nil {
 		return a, nil
 	}
+	if of := root.ofHadoop1(); of != nil {
+		x.failAt(of.line, "<%s>: of the fair scheduler of Hadoop 1: want [[scheduler.pool]] tables in a scenario with scheduler.name = \"fair2\" (docs/scenarios.md), or the file of YARN", of.name)
+		return a, nil
+	}
 	for _, e := range root.children {
 		text := strings.TrimSpace(e.text)
 		switch {
@@ -282,6 +289,31 @@ func (x *xmlReader) allocations(at hadoopFiles) (a *model.Allocations, rules *el
 		}
 	}
 	return a, rules
+}
+
+// onlyHadoop1 are the elements that only the fair scheduler of Hadoop 1 reads
+// (PoolManager); YARN would run jobs without them.
+var onlyHadoop1 = []string{"minMaps", "minReduces", "maxMaps", "maxReduces", "maxRunningJobs", "poolMaxJobsDefault", "userMaxJobsDefault", "defaultPoolSchedulingMode"}
+
+// ofHadoop1 returns the first element of an allocation file that only Hadoop 1 reads.
+func ofHadoop1(data []byte, name string) *element {
+	if root := new(report).readXML(data, name).root("allocations"); root != nil {
+		return root.ofHadoop1()
+	}
+	return nil
+}
+
+// ofHadoop1 returns the first element that only Hadoop 1 reads; nil: there is none.
+func (e *element) ofHadoop1() *element {
+	if slices.Contains(onlyHadoop1, e.name) {
+		return e
+	}
+	for _, c := range e.children {
+		if of := c.ofHadoop1(); of != nil {
+			return of
+		}
+	}
+	return nil
 }
 
 func (x *xmlReader) queueName(e *element) string { return strings.TrimSpace(e.attrs["name"]) }

@@ -94,6 +94,7 @@ func (z *Sizing) WriteText(w io.Writer, colour bool) error {
 	l, s := z.shown(), z.shown().shown()
 	if z.Answer < 0 {
 		fmt.Fprintf(t, "answer\tnone: no size up to %s is shown to meet the goals\n", l.name(s))
+		fmt.Fprintf(t, "want\t%s\n", l.wanted())
 	} else {
 		fmt.Fprintf(t, "answer\t%s\n", l.name(s))
 		fmt.Fprintf(t, "slots\t%s and %s\n", text.Count(s.MapSlots, "map slot"), text.Count(s.ReduceSlots, "reduce slot"))
@@ -332,6 +333,14 @@ func (z *Sizing) notes(l *Line, s *Size) []string {
 		}
 	}
 	return append(notes, z.Floors...)
+}
+
+// wanted says what to change where no size of a line is enough.
+func (l *Line) wanted() string {
+	if most := l.largest().Nodes; most < l.Usable {
+		return fmt.Sprintf("a most_nodes above %d, since the tasks can use %s, or looser goals", most, text.Count(l.Usable, "node"))
+	}
+	return "looser goals, or other nodes: the tasks cannot use more of these"
 }
 
 // missedNotes say which goals no size of a line meets, and what their jobs spend their

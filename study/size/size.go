@@ -62,6 +62,7 @@ type line struct {
 	now      bool            // the cluster of the scenario, whatever its size
 	question *model.WhatIf   // with one node of this type
 	most     int             // nodes
+	usable   int             // nodes that the tasks can use
 	guess    int             // nodes at which the search begins
 	guesses  []guess         // of the models
 	answer   *candidate      // nil: no size is enough
@@ -254,7 +255,8 @@ func (z *Search) openLine(l *line, settings []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", z.StudyName, err)
 	}
-	l.most = min(most, mostTried)
+	l.usable = min(most, mostTried)
+	l.most = l.usable
 	if z.File.Size.MostNodes > 0 {
 		l.most = z.File.Size.MostNodes
 	}
@@ -737,7 +739,7 @@ func (z *Search) sizing() *Sizing {
 	sizes, baseline := 0, 0
 	for at := range z.lines {
 		l := &z.lines[at]
-		shown := Line{Load: l.load, Type: l.Name, Now: l.now, Limits: l.limits, Open: l.open, guesses: l.guesses}
+		shown := Line{Load: l.load, Type: l.Name, Now: l.now, Limits: l.limits, Open: l.open, Usable: l.usable, guesses: l.guesses}
 		if l.answer != nil {
 			shown.Nodes = l.answer.nodes
 		}

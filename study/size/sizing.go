@@ -41,6 +41,7 @@ type Line struct {
 	Sizes   []Size // those that were simulated, by number of nodes, searched before fresh
 	Limits  []results.Limit
 	Open    string // what is not known where no size is enough; empty: nothing
+	Usable  int    // nodes that the tasks can use
 	guesses []guess
 }
 
