@@ -106,12 +106,13 @@ var broken = []struct {
 	{"a trace that is not there", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"none.tsv\"", []string{"s.toml:4: workload.trace: ", "none.tsv"}},
 	{"a trace of nothing known", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"s.toml\"", []string{"s.toml:4: workload.trace: "}},
 	{"a window that ends before it begins", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"none.tsv\"\nfirst = \"2h\"\nlast = \"1h\"", []string{"s.toml:6: workload.last: is before first"}},
-	{"an empty list to vary", "s.toml", head + "[vary]\n\"cluster.nodes\" = []", []string{"s.toml:9: vary.cluster.nodes: a list: want a list of values"}},
+	{"an empty list to vary", "s.toml", head + "[vary]\n\"cluster.nodes\" = []", []string{"s.toml:9: vary.cluster.nodes: an empty list: want a list of values"}},
 	{"a value to vary of the wrong kind", "s.toml", head + "[vary]\n\"cluster.nodes\" = [1, \"x\"]", []string{`s.toml:9: cluster.nodes: "x": want a whole number`}},
 	{"deep nesting", "s.toml", "a = " + strings.Repeat("[", 5000), []string{"s.toml:1: values nested deeper than 64"}},
 	{"a long key", "s.toml", strings.Repeat("a.", 5000) + "b = 1", []string{"s.toml:1: a key of more than 16 parts"}},
 	{"a name that is no slug", "s.toml", "name = \"../../etc\"\n" + head, []string{"s.toml:1: name: \"../../etc\": want small letters"}},
-	{"an empty file", "s.toml", "", []string{"s.toml"}},
+	{"an empty file", "s.toml", "", []string{"s.toml: the file is empty"}},
+	{"a number without a unit", "s.toml", strings.Replace(head, "map_ms = 1000", "duration = 12", 1), []string{`s.toml:6: job[0].duration: 12: want a duration such as "90s"`}},
 	{"groups beside nodes", "s.toml", head + "[[cluster.group]]\ncount = 2", []string{"cluster.nodes: cannot be combined with [[cluster.group]]"}},
 	{"hosts for another number of maps", "s.toml", head + "split_hosts = [[\"node1\"]]", []string{"s.toml:8: job[0].split_hosts: a list: want a list of nodes for each of 4 maps"}},
 	{"drawn times until launch", "s.toml", head + "map_localise_ms = { dist = \"constant\", mean = \"1s\" }", []string{"s.toml:8: job[0].map_localise_ms: got a distribution: want milliseconds"}},
@@ -141,6 +142,7 @@ var broken = []struct {
 // single are mistakes that have consequences, of which nothing is said.
 var single = []struct{ text, want string }{
 	{head + "reduces = 2\nreduce_ms = 5\nskew = { zip = 0.8 }", "s.toml:10: unknown key job[0].skew.zip (did you mean job[0].skew.zipf?)"},
+	{strings.Replace(head, "map_ms = 1000", "duration = { dist = \"lognormal\", mean = \"20s\", stddev = \"5s\" }", 1), "s.toml:6: unknown key job[0].duration.stddev (did you mean job[0].duration.sd?)"},
 	{"nodes = 2\n[[job]]\nmaps = 1\nmap_ms = 1", "s.toml:1: unknown key nodes (did you mean cluster.nodes?)"},
 	{"fidelity = \"phase\"\n[cluster]\nnodes = 2\nplatform = \"dl145\"\n[[job]]\nprofile = \"sort\"\ninput = \"1 GB\"", "s.toml:4: cluster.platform: dl145: not one of the shipped platforms (did you mean dl145-g3?)"},
 }
@@ -238,6 +240,7 @@ func TestValidateQueues(t *testing.T) {
 		{strings.Replace(capacity, ">40<", ">60<", 1), `capacity-scheduler.xml:4: yarn.scheduler.capacity.root.b.capacity: got "60": want capacities below root that sum to 100`, exitInput},
 		{"<allocations><queue name=\"a\"><weight>2</weight></queue></allocations>", "queues of a cluster on YARN", exitDone},
 		{"<allocations><queue name=\"a\"><weight>x</weight></queue></allocations>", "capacity-scheduler.xml:1: ", exitInput},
+		{"<allocations>\n<pool name=\"a\"><minMaps>5</minMaps></pool></allocations>", "capacity-scheduler.xml:2: <minMaps>: of the fair scheduler of Hadoop 1: want [[scheduler.pool]]", exitInput},
 	} {
 		writeFile(t, "capacity-scheduler.xml", c.text)
 		if code, out, errs := call("", "validate", "capacity-scheduler.xml"); code != c.code || !strings.Contains(out+errs, c.want) {

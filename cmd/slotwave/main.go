@@ -188,6 +188,9 @@ func setTwice(c *cobra.Command) (errs []error) {
 		for _, text := range texts {
 			key, value, _ := strings.Cut(text, "=")
 			kind := strings.Replace(name, "over", "set", 1) + " " + key
+			if table, property, ok := strings.Cut(key, "conf."); ok { // which has two names
+				kind = "set " + table + "conf." + workload.Canonical(strings.Trim(property, `"'`))
+			}
 			if other := first[kind]; other != "" {
 				hint := ""
 				if name == "set" && strings.HasPrefix(other, "--set ") && c.Flags().Lookup("over") != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,6 +27,11 @@ func TestBlame(t *testing.T) {
 		{[]string{"run", "yarn-am-limit", "--set", "cluster.hadoop=1.2.1"}, "--set cluster.hadoop=1.2.1: it has slots, and slotwave:yarn-am-limit.toml"},
 		{[]string{"run", "two-jobs", "--set", "scheduler=fifo"}, `--set scheduler=fifo: scheduler: "fifo": want one of its keys, such as scheduler.name`},
 		{[]string{"run", "two-jobs", "--set", "cluster.nodes=4,5"}, `--set cluster.nodes=4,5: cluster.nodes: "4,5": want a whole number from 1 to 200000; several values: --over cluster.nodes=4,5`},
+		{[]string{"run", "two-jobs", "--set", "scheduler.name=org.apache.hadoop.mapred.FairScheduler"}, `--set scheduler.name=org.apache.hadoop.mapred.FairScheduler: scheduler.name: "org.apache.hadoop.mapred.FairScheduler": a class of Hadoop: want "fair2"`},
+		{[]string{"run", "two-jobs", "--set", "node.0.cores=4"}, "--set node.0.cores=4: node: a key of goals and offers: want it in their file"},
+		{[]string{"run", "two-jobs", "--set", "cluster.nodes=1,000"}, `--set cluster.nodes=1,000: cluster.nodes: "1,000": want a whole number from 1 to 200000, without commas: 1000`},
+		{[]string{"run", "two-jobs", "--set", "conf.io.sort.mb=100", "--set", "conf.mapreduce.task.io.sort.mb=200"}, "--set conf.io.sort.mb=100 and --set conf.mapreduce.task.io.sort.mb=200: want one of them; both: --over conf.mapreduce.task.io.sort.mb=100,200"},
+		{[]string{"run", "two-jobs", "--set", "conf.io.sort.mb=100", "--over", `conf."mapreduce.task.io.sort.mb"=200`}, `--set conf.io.sort.mb=100 and --over conf."mapreduce.task.io.sort.mb"=200: want one of them`},
 		{[]string{"sweep", "two-jobs", "--over", "cluster.nodes=3-9"}, `--over cluster.nodes=3-9: got "3-9": want FROM:TO:STEP, such as cluster.nodes=3:9:1`},
 		{[]string{"sweep", "two-jobs", "--over", "nodes=3,4"}, "--over nodes: unknown key nodes (did you mean cluster.nodes?)"},
 		{[]string{"run", "two-jobs", "--set", "maps=3"}, "--set maps=3: unknown key maps (did you mean job.0.maps, or --over maps for every job?)"},
@@ -69,6 +75,70 @@ func TestBlame(t *testing.T) {
 	}
 	if _, _, stderr := call("", "runn"); strings.Contains(stderr, `\x`) || !strings.Contains(stderr, `did you mean "run"?`) {
 		t.Errorf("an unknown verb is answered by %q", stderr)
+	}
+}
+
+// A mistake in files is answered with its place and with what to do next.
+func TestMistakesInFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	verb(t, "run", "two-jobs", "--quiet", "--set", "plots=none", "--out", "out/two-jobs")
+	for _, format := range []string{"jhist", "rumen", "sls"} {
+		verb(t, "convert", "out/two-jobs", "--to", format, "--out", format)
+	}
+	jhist, _ := filepath.Glob("jhist/*.jhist")
+	conf, _ := filepath.Glob("jhist/*_conf.xml")
+	for name, text := range map[string]string{
+		"cut.jhist": read(t, jhist[0])[:2000], "cut.json": read(t, "rumen/trace.json")[:1000],
+		"study.toml":  "scenario = \"two-jobs\"\nreplication = 10\n",
+		"offers.toml": "[[goal]]\nfinish = \"4m\"\n[[node]]\nname = \"a\"\nmap_slots = 2\n",
+		"goals.toml":  "confidence = \"110 %\"\n[[goals]]\nfinish = \"4m\"\n[[node]]\nname = \"a\"\nmap_slots = 2\n",
+		"soon.toml":   "most_nodes = 4\n[[goal]]\nfinish = \"5s\"\n",
+		"times.csv":   "job,task,kind,attempt,state,node,start,finish_s\na,0,map,0,SUCCEEDED,n1,1,2\n",
+		"site.xml":    "<configuration>\n<property><name>io.sort.mb</name><value>1OO</value></property>\n</configuration>\n",
+	} {
+		writeFile(t, name, text)
+	}
+	writeFile(t, conf[0], read(t, "site.xml"))
+	if err := os.Remove("jhist/manifest.json"); err != nil {
+		t.Fatal(err)
+	}
+	const left = ":2: io.sort.mb: got \"1OO\": want a whole number, such as 100: it is left out"
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"compare two-jobs out/two-job", exitInput, "out/two-job: no such file or shipped scenario (did you mean out/two-jobs?)"},
+		{"sweep study.toml", exitInput, "study.toml:2: unknown key replication (did you mean replications?)\n"},
+		{"sweep two-jobs", exitInput, "two-jobs: nothing varies, so there is one point: want --over KEY=VALUES"},
+		{"inspect cut.jhist", exitInput, "cut.jhist: no job is left after 1 loss, first cut.jhist:2: the file ends before its first event: want the whole file"},
+		{"run cut.json", exitInput, "cut.json: no job is left after 1 loss, first cut.json:"},
+		{"validate cut.json", exitInput, "the file ends within it"},
+		{"inspect sls/nodes.json", exitInput, "sls/nodes.json: no jobs found: it holds 3 machines: want the file or folder with the jobs"},
+		{"run jhist --topology rumen/trace.json", exitInput, "--topology rumen/trace.json: want a file with the racks and machines alone"},
+		{"size offers.toml jhist", exitInput, "size: got the offers first: want slotwave size jhist offers.toml"},
+		{"measure offers.toml jhist", exitInput, "measure: got the offers first: want slotwave measure jhist offers.toml"},
+		{"size two-jobs goals.toml", exitInput, "goals.toml:1: confidence: \"110 %\": want a fraction above 0 and at most 1, such as \"95 %\" or 0.95\ngoals.toml:2: unknown key goals (did you mean goal?)\n"},
+		{"size two-jobs soon.toml --out soon", exitDone, "want    a most_nodes above 4, since the tasks can use 23 nodes, or looser goals"},
+		{"run two-jobs --fidelity phase", exitInput, "job[1].profile: missing: fidelity phase needs a profile of the work of the tasks, such as --set job.1.profile=terasort"},
+		{"validate times.csv", exitDone, "times.csv:1: column start: a time without a unit is left out: want start_s, start_ms or another unit"},
+		{"convert jhist --to swim --out t.tsv", exitInput, "jhist: --to swim: only a SWIM trace states the volumes of its jobs: want another format, such as --to csv"},
+		{"validate site.xml", exitInput, "site.xml" + left},
+		{"validate jhist", exitDone, conf[0] + left},
+		{"run jhist --set plots=none --out replayed", exitDone, conf[0] + left},
+	} {
+		if code, out, errs := call("", strings.Fields(c.args)...); code != c.code || !strings.Contains(out+errs, c.want) {
+			t.Errorf("%s: exit code %d, want %d and %q in\n%s%s", c.args, code, c.code, c.want, out, errs)
+		}
+	}
+	if err := os.Remove("out/two-jobs/manifest.json"); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"report", "diagnose", "validate", "compare"} {
+		const want = "warning: out/two-jobs: a result without manifest.json, which is written last: want the whole folder, or the run again\n"
+		if _, _, errs := call("", verb, "out/two-jobs"); strings.Count(errs, want) != 1 {
+			t.Errorf("%s of a result without a manifest: want %q in\n%s", verb, want, errs)
+		}
 	}
 }
 

@@ -32,6 +32,9 @@ State what was measured with --know, here or with slotwave size.`,
 		Example: "  slotwave measure my-history --grow 1.4\n  slotwave measure my-history my-offers.toml --know cores=8",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := swapped(c, args); err != nil {
+				return err
+			}
 			return a.measure(c, args, grow, known, k)
 		},
 	}

@@ -59,6 +59,9 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 		Example: "  slotwave size my-study.toml\n  slotwave size my-history my-offers.toml --grow 1.4 --out out/offers",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := swapped(c, args); err != nil {
+				return err
+			}
 			if len(args) == 2 {
 				k.Scenario = args[0]
 			} else if isHistory(args[0]) {
@@ -95,6 +98,18 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 	addAnonymise(c, &anonymise)
 	k.work(c)
 	return c
+}
+
+// swapped refuses offers before the history or scenario that they are about.
+func swapped(c *cobra.Command, args []string) error {
+	offers := func(name string) bool {
+		_, next := scenarios.Kind(name)
+		return strings.HasPrefix(next, "slotwave size ")
+	}
+	if len(args) == 2 && offers(args[0]) && !offers(args[1]) && (isHistory(args[1]) || namesScenario(args[1])) {
+		return fmt.Errorf("%s: got the offers first: want slotwave %[1]s %s %s", c.Name(), args[1], args[0])
+	}
+	return nil
 }
 
 // anonymise lets a copy of the history with other names take its place.

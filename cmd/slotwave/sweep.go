@@ -263,12 +263,15 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.NumPoints == 1 && !k.quiet {
-		a.warn([]string{"nothing varies, so there is one point: want --over KEY=VALUES, [vary] in the scenario or [[factor]] in the study"})
-	}
+	const one = "nothing varies, so there is one point: want --over KEY=VALUES, [vary] in the scenario or [[factor]] in the study"
 	d, err := a.createSweep(s, k, "sweep")
-	if err != nil {
+	switch {
+	case err != nil && s.NumPoints == 1:
+		return fmt.Errorf("%s: %s\n%w", name, one, err)
+	case err != nil:
 		return err
+	case s.NumPoints == 1 && !k.quiet:
+		a.warn([]string{one})
 	}
 	defer d.Abort()
 	j, err := s.OpenJournal(k.out, build())

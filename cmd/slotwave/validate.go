@@ -102,7 +102,7 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 	n, lost := held{}, 0
 	if about, warnings, err := scenarios.CheckQueues(name); err != nil || about != "" {
 		a.warn(warnings)
-		return about, []string{"run", name, "--workload", "two-jobs"}, err
+		return about, []string{"run", name, "--workload", "yarn-am-limit"}, err
 	}
 	histories, err := study.Histories([]string{name})
 	if err != nil {
@@ -126,11 +126,15 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		return "", nil, damaged
 	}
 	losses := workload.Counted(lost, "loss", "losses")
-	if n == (held{}) && lost > 0 {
+	switch {
+	case n == (held{}) && lost > 0:
 		return "", nil, fmt.Errorf("%s: nothing could be read: %s", name, losses)
-	}
-	if strict && lost > 0 {
+	case n.jobs+n.properties == 0 && lost > 0:
+		return "", nil, fmt.Errorf("%s: no job is left: %s", name, losses)
+	case (strict || n.jobs == 0) && lost > 0:
 		return "", nil, fmt.Errorf("%s: %s", name, losses)
+	case n.jobs == 0: // settings or machines, which no verb takes alone
+		return n.String(), nil, nil
 	}
 	return n.String(), []string{"inspect", name}, nil
 }
