@@ -2,7 +2,6 @@ package yarn
 
 // capacityUser is a user of a leaf queue (UsersManager.User, 3.3.6).
 type capacityUser struct {
-	name            string
 	used, amUsed    Resource
 	ratio           float32 // of the cluster
 	pending, active int     // applications
@@ -48,7 +47,7 @@ func newCapacityUsers(q *capacityQueue) *capacityUsers {
 func (m *capacityUsers) of(name string) *capacityUser {
 	u := m.users[name]
 	if u == nil {
-		u = &capacityUser{name: name, weight: 1}
+		u = &capacityUser{weight: 1}
 		if w, ok := m.weights[name]; ok {
 			u.weight = w
 		}

@@ -27,7 +27,6 @@ var unbounded = Resource{MemoryMiB: math.MaxInt64, VCores: math.MaxInt32}
 
 // sharing is a SchedulingPolicy of the FairScheduler.
 type sharing struct {
-	name     string
 	compare  func(cluster Resource, a, b schedulable) int
 	before28 func(cluster Resource, a, b schedulable) int // in its place before 2.8
 	share    func(list []schedulable, total Resource)
@@ -37,9 +36,9 @@ type sharing struct {
 }
 
 var sharings = map[string]*sharing{
-	"fair": {name: "fair", compare: compareFair, before28: compareFair27, share: shareMemory, calc: memoryOnly, below: belowMemory},
-	"drf":  {name: "drf", compare: compareDominant, before28: compareDominant27, share: shareBoth, calc: dominant, below: belowDominant, cores: true},
-	"fifo": {name: "fifo", compare: compareStart, before28: compareStart, share: shareFirst, calc: memoryOnly, below: belowMemory},
+	"fair": {compare: compareFair, before28: compareFair27, share: shareMemory, calc: memoryOnly, below: belowMemory},
+	"drf":  {compare: compareDominant, before28: compareDominant27, share: shareBoth, calc: dominant, below: belowDominant, cores: true},
+	"fifo": {compare: compareStart, before28: compareStart, share: shareFirst, calc: memoryOnly, below: belowMemory},
 }
 
 // sharingOf finds a policy by its name or the name of its class.

@@ -10,7 +10,7 @@ import (
 // readBlock reads a block from a disk of a node, except the fraction warm,
 // which is in memory.
 func (t *thread) readBlock(from int32, d *disk, bytes, warm float64) {
-	t.from, t.disk = from, d
+	t.from = from
 	t.flow.Hops = t.flow.Hops[:0]
 	if warm < 1 {
 		t.hardware.nodes[from].traffic += float64(bytes * (1 - warm))
@@ -35,7 +35,7 @@ func (t *thread) writeBlock() {
 	bytes := min(t.left, t.block)
 	t.left -= bytes
 	at, first := t.node, t.hardware.nodes[t.node].volumes.Next()
-	t.rate, t.disk = first.write, first
+	t.rate = first.write
 	t.hardware.nodes[at].traffic += bytes
 	path := t.onto(t.flow.Hops[:0], first, 1)
 	var chosen [16]int32

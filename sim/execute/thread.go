@@ -22,7 +22,6 @@ type thread struct {
 	moving    int            // step that reads or writes, likewise
 	node      int32
 	from      int32  // node of the file that is read, or that is fetched; -1: several
-	disk      *disk  // of the file that is read or written
 	files     *files // of its task
 	visit     station.Visit
 
@@ -141,7 +140,6 @@ type files struct {
 func (t *thread) local(s *taskplan.Step) {
 	n := &t.hardware.nodes[t.node]
 	d := n.locals.Next()
-	t.disk = d
 	rate, bytes := d.read, s.Work
 	if s.Resource == taskplan.LocalWrite {
 		rate = d.write
