@@ -137,6 +137,20 @@ func TestTextOfAScreen(t *testing.T) {
 	}
 }
 
+// What -v has more is what it prints, not what the files have.
+func TestMoreWithAll(t *testing.T) {
+	d := newTestRun().diagnose(t)
+	d.Jobs = slices.Repeat(d.Jobs[:1], 8)
+	d.Findings = nil
+	for n := range 30 {
+		d.Findings = append(d.Findings, Finding{Rule: keyRule, Change: &Change{Text: fmt.Sprint(n)}})
+	}
+	var b bytes.Buffer
+	if err := d.Text(&b, false); err != nil || !strings.Contains(b.String(), "more with -v: 6 findings, the ledger of 4 jobs") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
 // What was not simulated has no figure.
 func TestTogetherUntested(t *testing.T) {
 	d := newTestRun().diagnose(t)

@@ -99,10 +99,10 @@ func (d *Diagnosis) Text(w io.Writer, all bool) error {
 	}
 	if !all {
 		var more []string
-		if left := len(d.Findings) - len(findings); left > 0 {
+		if left := min(shownFindings, len(d.Findings)) - len(findings); left > 0 {
 			more = append(more, workload.Counted(left, "finding", "findings"))
 		}
-		if left := len(d.Jobs) - len(jobs); left > 0 {
+		if left := min(shownJobs, len(d.Jobs)) - len(jobs); left > 0 {
 			more = append(more, "the ledger of "+workload.Counted(left, "job", "jobs"))
 		}
 		if len(more) > 0 {
