@@ -107,7 +107,7 @@ func TestFollow(t *testing.T) {
 					ratio := math.Log((end - s.Now).Seconds() / max(0.001, (j.End-s.Now).Seconds()))
 					ratios[kind] = append(ratios[kind], ratio)
 					widths[kind] = append(widths[kind], (j.High-j.Low).Seconds()/max(10, (j.End-s.Now).Seconds()))
-					t.Logf("seed %d (%v), job %s after %.0f s: ends after %.0f s, predicted %.0f (%.0f to %.0f), reduces known %v, factor %.2f", seed, set, j.ID, s.Now.Seconds(), end.Seconds(), j.End.Seconds(), j.Low.Seconds(), j.High.Seconds(), j.Reduces, math.Exp(ratio))
+					t.Logf("seed %d (%v), job %s after %.0f s: ends after %.0f s, predicted %.0f (%.0f to %.0f), reduces known %v, factor %.2f, ended %v of %v", seed, set, j.ID, s.Now.Seconds(), end.Seconds(), j.End.Seconds(), j.Low.Seconds(), j.High.Seconds(), j.Reduces, math.Exp(ratio), j.Ended, j.Tasks)
 				}
 				return nil
 			})
