@@ -33,8 +33,9 @@ map_ms = 20000
 // A history that does not state its scheduler is replayed under the one that meets its
 // jobs, and says so. One that FIFO meets stays with FIFO.
 func TestSchedulerOfARecord(t *testing.T) {
-	for _, policy := range []string{"fair2", "fifo", "capacity", "capacity of 30 %"} {
+	for _, policy := range []string{"fair2", "fifo", "capacity", "capacity of 30 %", "capacity of a queue"} {
 		folder := t.TempDir()
+		policy, alone := strings.CutSuffix(policy, " of a queue") // of which the record has jobs
 		policy, unequal := strings.CutSuffix(policy, " of 30 %")
 		text := strings.ReplaceAll(strings.Replace(twoUsers, "fair2", policy, 1), "user = \"b\"", "user = \"b\"\nqueue = \"q\"")
 		if policy == "capacity" {
@@ -44,6 +45,9 @@ func TestSchedulerOfARecord(t *testing.T) {
 			}
 		} else {
 			text = strings.Replace(text, "\nqueue = \"q\"", "", 1)
+		}
+		if alone {
+			text = strings.Replace(text, "user = \"a\"", "user = \"a\"\nqueue = \"q\"", 1)
 		}
 		scenario, record := filepath.Join(folder, "s.toml"), filepath.Join(folder, "record")
 		if err := os.WriteFile(scenario, []byte(text), 0o666); err != nil {
