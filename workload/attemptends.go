@@ -64,6 +64,24 @@ func (o ReplayOptions) recordedEnds(h *HistoryJob, t *HistoryTask) (ends []Attem
 	return ends, again
 }
 
+// serviceEnds lists how the attempts of the set-up or clean-up of a job ended, by the number
+// of the task: one for map slots and one for reduce slots, the first that succeeds ends both.
+func (o ReplayOptions) serviceEnds(h *HistoryJob, kind Kind) (all attemptEnds) {
+	for i := range h.Tasks {
+		t := &h.Tasks[i]
+		var ends []AttemptEnd
+		for k := range t.Attempts {
+			if a := &t.Attempts[k]; a.State == Failed || a.State == Killed {
+				ends = append(ends, AttemptEnd{State: a.State, After: o.spent(a), Certain: a.State == Failed})
+			}
+		}
+		if t.Kind == kind && all[t.Number] == nil {
+			all = all.with(t.Number, ends)
+		}
+	}
+	return all
+}
+
 // overlaps reports whether an attempt ran at the same time as the one that
 // succeeded.
 func overlaps(a, w *HistoryAttempt) bool {

@@ -146,7 +146,7 @@ func (c *Continuation) Continue(j Job, h *HistoryJob, now time.Duration, r *rand
 		return j, errors.New("no map of it has ended")
 	}
 	late := 0.3 * r.ExpFloat64() // of tasks that have run longer than all that ended
-	j.Ends = AttemptEnd{}
+	j.Ends, j.SetupEnds, j.CleanupEnds = AttemptEnd{}, nil, nil
 	m := j.Maps
 	m.Ends, m.Shares = nil, nil
 	tasks, winners := h.tasksOf(Map)

@@ -63,6 +63,7 @@ type Job struct {
 	Containers []ContainerGroup
 
 	SetupTime, CleanupTime time.Duration // of its own such tasks, if recorded; 0: those of the cluster
+	SetupEnds, CleanupEnds attemptEnds   // of their attempts, if recorded and one did not succeed
 	NoSetupCleanup         bool          // it has no such tasks, as in Hadoop 0.18
 
 	// Ends is set for a recorded job that was killed, or that failed although

@@ -38,6 +38,10 @@ type ReplayOptions struct {
 	// Job.rescale.
 	Rescaled bool
 
+	// Drawn is the seed by which the times of equal tasks of a job are drawn from each
+	// other: what one run of it happened to take, another need not. 0: all keep their own.
+	Drawn Seed
+
 	// Bytes is the factor by which the data of the history was multiplied (0: 1):
 	// see MapTasks.grow.
 	Bytes float64
@@ -102,6 +106,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		h.showSlowstart(j, reduces, &again, &r)
 		again.NoSetupCleanup = without
 		again.SetupTime, again.CleanupTime = o.serviceTime(j, Setup, r.local), o.serviceTime(j, Cleanup, r.local)
+		again.SetupEnds, again.CleanupEnds = o.serviceEnds(j, Setup), o.serviceEnds(j, Cleanup)
 		if announced, recorded := max(0, j.Maps)+max(0, j.Reduces), again.Maps.Count+again.Reduces.Count; announced > 0 && recorded == 0 && j.Outcome == Succeeded {
 			if err := again.tasksFromCounters(j); err != nil {
 				return r, err

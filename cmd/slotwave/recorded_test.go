@@ -181,6 +181,36 @@ profile = "profiles/job_201001010000_0002.toml"
 	}
 }
 
+// Set-ups that fail come back from a history: the
+// second job of this one waited four seconds for its third.
+func TestFailedSetupRoundTrip(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const slots = "map_slots = 2\nreduce_slots = 1\n"
+	job := func(n, submit int) string {
+		return fmt.Sprintf("[[job]]\nname = \"job_201001010000_%04d\"\nsubmit = \"%ds\"\nmaps = 6\nmap_ms = 6000\nreduces = 1\nreduce_shuffle_ms = 1000\nreduce_ms = 3000\nsplit_hosts = [[], [], [], [], [], []]\n", n, submit)
+	}
+	writeFile(t, "run.toml", "[cluster]\nhadoop = \"1.2.1\"\n[[cluster.group]]\nname = \"good\"\ncount = 2\n"+slots+
+		"[[cluster.group]]\nname = \"bad\"\ncount = 2\nfail_after = \"700ms\"\n"+slots+
+		"[cluster.costs]\nsetup = \"2s\"\ncleanup = \"3s\"\n"+job(1, 0)+job(2, 20))
+	verb(t, "run", "run.toml", "--seed", "3", "--out", "run")
+	verb(t, "convert", "run", "--to", "history", "--out", "history")
+	verb(t, "run", "history", "--out", "again")
+	setups := func(folder string) (list []string) {
+		for _, row := range rows(t, folder+"/attempts.csv", "runnable_ns", "start_ns", "finish_ns", "slot", "rack", "node") {
+			row, _, _ = strings.Cut(row, " pool=")
+			if strings.Contains(row, "kind=setup") {
+				list = append(list, row)
+			}
+		}
+		return list
+	}
+	want := setups("run")
+	sameRows(t, "set-ups", want, setups("again"))
+	if failed := strings.Count(strings.Join(want, "\n"), "FAILED"); failed != 2 {
+		t.Errorf("%d set-ups fail: want 2", failed)
+	}
+}
+
 // TestClusterRoundTrip: on clusters with heartbeats, racks, commits and costs a
 // run that was exported as job histories is replayed attempt for attempt: on
 // the same machines and slots, as near to their data, failed or killed alike,

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
@@ -88,14 +89,25 @@ func (c *common) begin(a *Attempt) bool {
 		a.read(spec.Reduces.Ends.Of(int(a.Task), int(a.Number)))
 		return true
 	case workload.Setup:
-		a.endAt(a.Begin + engine.At(cmp.Or(a.Job.Spec.SetupTime, costs.Setup)))
+		c.serve(a, cmp.Or(spec.SetupTime, costs.Setup), spec.SetupEnds.Of(int(a.Task), int(a.Number)))
 	case workload.Cleanup:
-		a.endAt(a.Begin + engine.At(cmp.Or(a.Job.Spec.CleanupTime, costs.Cleanup)))
+		c.serve(a, cmp.Or(spec.CleanupTime, costs.Cleanup), spec.CleanupEnds.Of(int(a.Task), int(a.Number)))
 	case workload.TaskCleanup, workload.ReduceTaskCleanup:
 		a.failAt = engine.Never
 		a.endAt(a.Begin + engine.At(costs.TaskCleanup))
 	}
 	return false
+}
+
+// serve sets the end of a set-up or clean-up. One that is recorded as killed works until
+// then.
+func (c *common) serve(a *Attempt, took time.Duration, end workload.AttemptEnd) {
+	a.read(end)
+	done := a.Begin + engine.At(took)
+	if a.KillAt < engine.Never {
+		done = max(done, a.KillAt+Poll)
+	}
+	a.endAt(done)
 }
 
 // worked sets what follows once all work of an attempt but the commit is done.
