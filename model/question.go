@@ -449,6 +449,20 @@ func (q *WhatIf) Lanes() []int {
 	return lanes
 }
 
+// Chance returns the deviation of the logarithm of the time of a job between runs, as the
+// calibration of its program found it; 0: not known.
+func (q *WhatIf) Chance(job string) float64 {
+	j := slices.IndexFunc(q.Jobs, func(j workload.Job) bool { return j.ID == job })
+	if j < 0 {
+		return 0
+	}
+	p := slices.IndexFunc(q.Programs, func(p Program) bool { return p.Name == q.Jobs[j].Program })
+	if p < 0 {
+		return 0
+	}
+	return q.Programs[p].Chance
+}
+
 // Misfits returns the recorded time of each job relative to the simulated, as the
 // calibration of its program left it, by the id of the job; 1: not known.
 func (q *WhatIf) Misfits() map[string]float64 {

@@ -40,6 +40,12 @@ func (e ModelError) Chance(slack float64) float64 {
 	return distuv.StudentsT{Sigma: float64(e) / errorShape.Quantile(0.95), Nu: errorShape.Nu}.CDF(math.Log(slack))
 }
 
+// AndChance returns an error of a time that is one of a run whose logarithm has the
+// deviation sd.
+func (e ModelError) AndChance(sd float64) ModelError {
+	return ModelError(math.Hypot(float64(e), float64(sd*distuv.UnitNormal.Quantile(0.95))))
+}
+
 // Beside returns half of a 90 % interval of the logarithm of a time, if the logarithms of
 // n machines that explain the record have the deviation sd, and the true machine is one
 // more of them.

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -43,6 +44,7 @@ type Run struct {
 	Rescaled     bool               // recorded times are adapted to where tasks run
 	Still        string             // the machines that stood still, and what becomes of it; empty: none did
 	Calibrations []model.Prediction // by each calibration that explains the record, its own first, corrected by what it misses of it; empty: none are known
+	Chances      []model.Prediction // on recorded times of tasks that are drawn from each other, with other seeds
 	Replay       *ReplayedRecord    // where recorded times of tasks answer about another cluster or workload; else nil
 
 	Recorded []workload.JobRecord // what is recorded of the jobs; empty: nothing
@@ -59,8 +61,8 @@ type ReplayedRecord struct {
 // around returns the 90 % interval of a what-if on recorded times of tasks: what the
 // replay misses of the record it may miss of the answer, beside the error of the model.
 // Times of tasks may be those of their neighbours on a node, or not.
-func (r *ReplayedRecord) around(answer time.Duration, by ModelError, neighbours float64) (low, high time.Duration) {
-	return off(workload.Seconds(answer.Seconds()*min(1, r.Missed)), min(0, neighbours)-float64(by)), off(workload.Seconds(answer.Seconds()*max(1, r.Missed)), max(0, neighbours)+float64(by))
+func (r *ReplayedRecord) around(answer time.Duration, by, neighbours float64) (low, high time.Duration) {
+	return off(workload.Seconds(answer.Seconds()*min(1, r.Missed)), min(0, neighbours)-by), off(workload.Seconds(answer.Seconds()*max(1, r.Missed)), max(0, neighbours)+by)
 }
 
 // neighbours returns the logarithm by which the time of a job would change if its tasks
@@ -93,6 +95,7 @@ func (r *Run) Spread() {
 	switch {
 	case r.Replay != nil:
 		last, neighbours := time.Duration(0), 0.0
+		runs := r.drawn()
 		ofJobs := ModelErrorOf(p.Mean, r.Replay.Makespan, 1)
 		p.Jobs = slices.Clone(p.Jobs)
 		for k := range p.Jobs {
@@ -101,20 +104,22 @@ func (r *Run) Spread() {
 				if j.Finish > last {
 					last, neighbours = j.Finish, of
 				}
-				j.Low, j.High = r.Replay.around(j.Finish-j.Submit, ofJobs, of)
+				mean, scatter, n := logsOf(runs, func(p *model.Prediction) time.Duration { return p.Jobs[k].Finish - p.Jobs[k].Submit })
+				j.Low, j.High = r.Replay.around(logTime(mean), ofJobs.Beside(scatter, n), of)
 			}
 		}
 		part := p.LastPart()
-		p.Least, p.Most = r.Replay.around(p.Mean, ModelErrorOf(p.Mean, r.Replay.Makespan, part), part*neighbours)
+		mean, scatter, n := logsOf(runs, makespan)
+		p.Least, p.Most = r.Replay.around(logTime(mean), ModelErrorOf(logTime(mean), r.Replay.Makespan, part).Beside(scatter, n), part*neighbours)
 	case len(r.Calibrations) > 0:
 		m := r.Machines()
-		p.Least, p.Most = between(m.Mean, m.Error.Beside(m.Scatter, len(r.Calibrations)))
+		p.Least, p.Most = between(m.Mean, m.Error.AndChance(m.Chance).Beside(m.Scatter, len(r.Calibrations)))
 		ofJobs := ModelErrorOf(logTime(m.Mean), workload.RecordedMakespan(r.Recorded), 1)
 		p.Jobs = slices.Clone(p.Jobs)
 		for k := range p.Jobs {
 			if j := &p.Jobs[k]; j.Finished() {
-				mean, scatter, n := r.machines(func(p *model.Prediction) time.Duration { return p.Jobs[k].Finish - p.Jobs[k].Submit })
-				j.Low, j.High = between(mean, ofJobs.Beside(scatter, n))
+				mean, scatter, n := logsOf(r.Calibrations, func(p *model.Prediction) time.Duration { return p.Jobs[k].Finish - p.Jobs[k].Submit })
+				j.Low, j.High = between(mean, ofJobs.AndChance(r.Question.Chance(j.ID)).Beside(scatter, n))
 			}
 		}
 	}
@@ -124,23 +129,44 @@ func (r *Run) Spread() {
 type Machines struct {
 	Mean, Scatter float64 // of its logarithm
 	Error         ModelError
+	Chance        float64 // deviation of its logarithm between runs of one of them
+}
+
+// Open returns the ends of the 90 % interval of what the machines leave open, without what
+// is chance on each of them, and half of it, relative.
+func (m *Machines) Open(machines int) (low, high time.Duration, half float64) {
+	half = m.Error.Beside(m.Scatter, machines)
+	low, high = between(m.Mean, half)
+	return low, high, math.Sinh(half)
 }
 
 func (r *Run) Machines() Machines {
-	part := 0.0
+	part, chance := 0.0, 0.0
 	for i := range r.Calibrations {
-		part += r.Calibrations[i].LastPart() / float64(len(r.Calibrations))
+		of := r.Calibrations[i].LastPart()
+		part += of / float64(len(r.Calibrations))
+		if jobs := r.Calibrations[i].Jobs; len(jobs) > 0 {
+			last := slices.MaxFunc(jobs, func(a, b model.JobOutcome) int { return cmp.Compare(a.Finish, b.Finish) })
+			chance += of * r.Question.Chance(last.ID) / float64(len(r.Calibrations))
+		}
 	}
-	mean, scatter, _ := r.machines(func(p *model.Prediction) time.Duration { return p.Mean })
-	return Machines{mean, scatter, ModelErrorOf(logTime(mean), workload.RecordedMakespan(r.Recorded), part)}
+	mean, scatter, _ := logsOf(r.Calibrations, makespan)
+	return Machines{mean, scatter, ModelErrorOf(logTime(mean), workload.RecordedMakespan(r.Recorded), part), chance}
 }
 
-// machines returns the mean and the deviation of the logarithm of a time by the n machines
+// drawn returns a run on recorded times of tasks and those that chance gave others.
+func (r *Run) drawn() []model.Prediction {
+	return slices.Concat(r.Predictions[:1], r.Chances)
+}
+
+func makespan(p *model.Prediction) time.Duration { return p.Mean }
+
+// logsOf returns the mean and the deviation of the logarithm of a time over the n runs
 // that know it.
-func (r *Run) machines(of func(*model.Prediction) time.Duration) (mean, scatter float64, n int) {
+func logsOf(runs []model.Prediction, of func(*model.Prediction) time.Duration) (mean, scatter float64, n int) {
 	var logs []float64
-	for i := range r.Calibrations {
-		if t := of(&r.Calibrations[i]); t > 0 {
+	for i := range runs {
+		if t := of(&runs[i]); t > 0 {
 			logs = append(logs, math.Log(t.Seconds()))
 		}
 	}

@@ -594,13 +594,35 @@ func TestSummaryIsJSON(t *testing.T) {
 	}
 }
 
+// The answer on recorded times of tasks is the mean of the runs that chance gives, and its
+// interval holds what these scatter.
+func TestSpreadOfChances(t *testing.T) {
+	answer := func(s float64) model.Prediction {
+		return model.Prediction{Mean: workload.Seconds(s), Jobs: []model.JobOutcome{{Finish: workload.Seconds(s)}}}
+	}
+	record := &Run{Question: &model.WhatIf{}, Predictions: []model.Prediction{answer(100)}}
+	r := Run{Question: &model.WhatIf{}, Replay: &ReplayedRecord{Run: record, Makespan: 100 * time.Second, Missed: 1}, Predictions: []model.Prediction{answer(100)}}
+	r.Spread()
+	alone := r.interval()
+	r.Chances = []model.Prediction{answer(110), answer(121)}
+	r.Spread()
+	i := r.interval()
+	if i.N != 3 || math.Abs(float64(i.Mean)/110e9-1) > 1e-6 {
+		t.Errorf("got %+v: want the mean of 100, 110 and 121 s", i)
+	}
+	if i.High-i.Low <= alone.High-alone.Low {
+		t.Errorf("got %+v, as wide as %+v of one run", i, alone)
+	}
+}
+
 // The interval is that of one more machine, about the mean of all, with the error of an
 // answer near the record. More seeds do not make it narrower.
 func TestSpread(t *testing.T) {
 	answer := func(makespan, job time.Duration) model.Prediction {
 		return model.Prediction{Mean: makespan, Jobs: []model.JobOutcome{{Submit: makespan - job, Finish: makespan}}}
 	}
-	r := Run{Predictions: []model.Prediction{answer(200*time.Second, 100*time.Second)}}
+	q := model.WhatIf{Programs: []model.Program{{Name: "p"}}, Jobs: []workload.Job{{Program: "p"}}}
+	r := Run{Question: &q, Predictions: []model.Prediction{answer(200*time.Second, 100*time.Second)}}
 	if r.Spread(); r.Predictions[0].Most != 0 || r.calibrations() != nil {
 		t.Errorf("an interval without calibrations: %+v", r.Predictions[0])
 	}
@@ -621,6 +643,16 @@ func TestSpread(t *testing.T) {
 	if c := r.calibrations(); c == nil || c.N != 3 || c.Low != int64(p.Least) || c.High != int64(p.Most) || c.Mean <= c.Low || c.Mean >= c.High {
 		t.Errorf("summary: %+v", c)
 	}
+	q.Programs[0].Chance = 0.1
+	r.Spread()
+	if got, want := half(r.Predictions[0].Jobs[0].Low, r.Predictions[0].Jobs[0].High), math.Hypot(math.Hypot(scatter, near), 0.1645); math.Abs(got-want) > 1e-3 {
+		t.Errorf("job of which runs differ: half of the logarithm %.4f, want %.4f", got, want)
+	}
+	if m := r.Machines(); math.Abs(m.Chance-0.05) > 1e-9 { // half of the makespan is that job
+		t.Errorf("makespan: chance %.3f, want 0.050", m.Chance)
+	}
+	q.Programs[0].Chance = 0
+	r.Spread()
 	r.Predictions = append(r.Predictions, answer(300*time.Second, 400*time.Second), answer(200*time.Second, 100*time.Second)) // as no calibration answers
 	if j := r.Mean().Jobs[0]; j.Low != low || j.High != high {
 		t.Errorf("job of three seeds: %v to %v: want the interval over the calibrations", j.Low, j.High)

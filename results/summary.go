@@ -84,8 +84,10 @@ type Calibrations struct {
 	High int64 `json:"high_ns"`
 }
 
-// Interval holds a time with a probability of 90 %.
+// Interval holds a time with a probability of 90 %, and its mean over what may be chance.
 type Interval struct {
+	N    int   `json:"n"`
+	Mean int64 `json:"mean_ns"`
 	Low  int64 `json:"low_ns"`
 	High int64 `json:"high_ns"`
 }
@@ -96,7 +98,8 @@ func (r *Run) interval() *Interval {
 		return nil
 	}
 	p := &r.Predictions[0]
-	return &Interval{int64(p.Least), int64(p.Most)}
+	mean, _, n := logsOf(r.drawn(), makespan)
+	return &Interval{n, int64(logTime(mean)), int64(p.Least), int64(p.Most)}
 }
 
 // calibrations returns nil if only one calibration is known.

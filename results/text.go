@@ -28,8 +28,8 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	}
 	fmt.Fprintf(t, "makespan\t%s\n", makespan)
 	if i := s.Interval; i != nil {
-		fmt.Fprintf(t, "interval\t%s to %s: 90 %% interval, by the errors of the replay and of such questions; of jobs: low_ns and high_ns in %s\n",
-			text.Duration(i.Low), text.Duration(i.High), JobsName)
+		fmt.Fprintf(t, "answer\t%s, %s to %s (90 %% interval): the makespan of %s, between which equal tasks swap their times, and the errors of the replay and of such questions; of jobs: low_ns and high_ns in %s\n",
+			text.Duration(i.Mean), text.Duration(i.Low), text.Duration(i.High), text.Count(i.N, "run"), JobsName)
 	}
 	if s.Replay != nil {
 		fmt.Fprintf(t, "replay\t%s\n", s.Replay.Text())

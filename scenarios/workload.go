@@ -73,7 +73,10 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	l.users = t.integer("users", 0, 1, unlimited)
 	l.replay.Initialised = t.oneOf("initialised", "recorded", "recorded", "simulated") == "recorded"
 	l.replay.Speculated = m.fidelity == model.Replay
-	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
+	replay := t.oneOf("replay", "recorded", "recorded", "rescaled", "drawn")
+	if l.replay.Rescaled = replay != "recorded"; replay == "drawn" {
+		l.replay.Drawn = workload.Seed(seed).Named("replay")
+	}
 	l.replay.Bytes, m.volumes = shape.ScaleBytes, shape.ScaleBytes
 	for _, key := range []string{"scale_bytes", "scale_time", "scale_jobs", "fold", "reduces", "block_size"} {
 		if t.has(key) && t.line(key) >= 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study/simulated"
 	"github.com/slotwave/slotwave/workload"
@@ -69,6 +70,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 		s.simulateAll(&group, run, r, tables[r], progress)
 	}
 	group.Go(func() error { return s.replayRecord(runs...) })
+	group.Go(func() error { return s.replayChances(runs...) })
 	err := group.Wait()
 	for r := range tables {
 		for i := range tables[r] {
@@ -121,7 +123,7 @@ func (s *Study) Repeat(r int) (*results.Run, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if err := s.replayRecord(run); err != nil {
+	if err := errors.Join(s.replayRecord(run), s.replayChances(run)); err != nil {
 		return nil, err
 	}
 	s.spread(run, r)
@@ -194,11 +196,53 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 	return nil
 }
 
+// asks reports whether a run asks a history about what it does not record.
+func asks(r *results.Run) bool {
+	return len(r.Changed)+len(r.Stated) > 0 && len(r.Recorded) > 0 && r.Question.Fidelity == model.Replay && r.Question.YARN == nil
+}
+
+// What a run on recorded times of tasks owes to chance is seen in so many others, of at
+// most so many tasks in all.
+const (
+	chances            = 8
+	mostTasksOfChances = 2_000_000
+)
+
+// replayChances simulates runs on recorded times of tasks again, with other places of
+// inputs and phases of heartbeats, and with the times of equal tasks drawn from each other.
+func (s *Study) replayChances(runs ...*results.Run) error {
+	moved := func(r *results.Run) bool { return asks(r) && r.Rescaled }
+	if !slices.ContainsFunc(runs, moved) || s.Options.ForkAt != "" {
+		return nil
+	}
+	f, err := s.File.With("workload.replay=drawn")
+	if err != nil {
+		return err
+	}
+	for i := range min(chances, mostTasksOfChances/max(1, s.Tasks())) {
+		scenario, err := f.Scenario(s.Options.SeedOf(i + 1))
+		if err != nil {
+			return err
+		}
+		for _, run := range runs {
+			if !moved(run) {
+				continue
+			}
+			at := slices.IndexFunc(scenario.Runs, func(r scenarios.Run) bool { return r.Question.Name == run.Question.Name })
+			q := &scenario.Runs[at].Question
+			q.Cluster.Phases = nil // recorded ones are those of one run
+			p, err := Predict(sim.Simulator{}, q)
+			if err != nil {
+				return fmt.Errorf("%s: %w", run.Question.Name, err)
+			}
+			run.Chances = append(run.Chances, p)
+		}
+	}
+	return nil
+}
+
 // replayRecord simulates the record of a history that its runs ask about otherwise.
 func (s *Study) replayRecord(runs ...*results.Run) error {
-	asks := func(r *results.Run) bool {
-		return len(r.Changed)+len(r.Stated) > 0 && len(r.Recorded) > 0 && r.Question.Fidelity == model.Replay && r.Question.YARN == nil
-	}
 	first := slices.IndexFunc(runs, asks)
 	if first < 0 || len(s.Scenario.Inputs) == 0 {
 		return nil

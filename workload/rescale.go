@@ -32,6 +32,7 @@ func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOpti
 		}
 	}
 	m.RackFactor, m.OffFactor = far[RackLocal], far[OffRack]
+	o.draw(h, Map, m.Time.Each, winners[Map], func(w *HistoryAttempt) int64 { return max(0, w.HDFSReadBytes, w.InBytes) })
 
 	r := &j.Reduces
 	if r.Count == 0 {
@@ -62,6 +63,7 @@ func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOpti
 			longest, longestBehind = r.Shuffle.Each[i], behind
 		}
 	}
+	o.draw(h, Reduce, r.Time.Each, winners[Reduce], func(w *HistoryAttempt) int64 { return max(0, w.ShuffleBytes) })
 	switch bytes := shuffled(winners[Reduce]); {
 	case bytes != nil && !math.IsNaN(p.Cost.ShufflePerByte):
 		r.Shuffle = Durations{}
@@ -86,6 +88,38 @@ func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOpti
 		}
 	}
 	return estimated
+}
+
+// draw gives each task of a job the part of its time that its bytes do not explain from a
+// task of the same kind, with replacement.
+func (o *ReplayOptions) draw(h *HistoryJob, kind Kind, times []time.Duration, winners []*HistoryAttempt, bytesOf func(*HistoryAttempt) int64) {
+	var bytes, took []float64
+	var tasks []int
+	for i, w := range winners {
+		if w != nil && times[i] > 0 {
+			bytes, took, tasks = append(bytes, float64(bytesOf(w))), append(took, times[i].Seconds()), append(tasks, i)
+		}
+	}
+	n := float64(len(tasks))
+	if o.Drawn == 0 || n < 2 {
+		return
+	}
+	seed := o.Drawn.Named(h.ID).For(int(kind))
+	const equal = 0.02 // deviation of bytes, relative
+	fixed, slope, used := stat.Mean(took, nil), 0.0, 1.0
+	if mean, sd := stat.MeanStdDev(bytes, nil); n > 2 && sd > equal*mean {
+		if a, b := stat.LinearRegression(bytes, took, nil, false); b > 0 {
+			fixed, slope, used = a, b, 2
+		}
+	}
+	least := stat.Mean(took, nil) / 10
+	usual := func(k int) float64 { return max(least, fixed+float64(slope*bytes[k])) }
+	wider := math.Sqrt(n / (n - used)) // the line takes some of the scatter
+	for k, i := range tasks {
+		from := int(n * seed.Stream(k, 0).Uniform())
+		off := math.Log(took[from] / usual(from))
+		times[i] = Seconds(usual(k) * math.Exp(wider*off))
+	}
 }
 
 // waits returns 1 if a reduce started before the last map ended, else 0.

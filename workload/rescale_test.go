@@ -75,6 +75,53 @@ func TestReplayRescaled(t *testing.T) {
 	check("as recorded", plain.Maps.Time.Each[3], sec(30))
 }
 
+// Equal maps took 10 and 30 s, and draw their times from each other. Reduces took a second
+// for each byte but one, which took twice as long: drawn times are those of the bytes, or
+// about twice as long. A task without an equal one keeps its time.
+func TestDrawnTimes(t *testing.T) {
+	j := NewHistoryJob("job_1_1")
+	attempts := func(bytes ...int64) (list []*HistoryAttempt) {
+		for i := range bytes {
+			a := NewHistoryAttempt(j.ID, "", Reduce, i, 0)
+			a.ShuffleBytes = bytes[i]
+			list = append(list, &a)
+		}
+		return list
+	}
+	bytesOf := func(a *HistoryAttempt) int64 { return a.ShuffleBytes }
+	drawn := func(seed Seed, bytes []int64, seconds ...float64) (times []float64) {
+		var each []time.Duration
+		for _, s := range seconds {
+			each = append(each, Seconds(s))
+		}
+		(&ReplayOptions{Drawn: seed}).draw(&j, Reduce, each, attempts(bytes...), bytesOf)
+		for _, d := range each {
+			times = append(times, d.Seconds())
+		}
+		return times
+	}
+	equal, own := []int64{5, 5, 5, 5}, []float64{10, 30, 10, 30}
+	if got := drawn(0, equal, own...); !slices.Equal(got, own) {
+		t.Errorf("without a seed: got %v", got)
+	}
+	if got := drawn(1, equal[:1], 10); got[0] != 10 {
+		t.Errorf("one task: got %v", got)
+	}
+	moved := false
+	for seed := range Seed(20) {
+		got := drawn(seed+1, []int64{10, 20, 30, 40, 50, 60, 70, 80}, 10, 20, 30, 80, 50, 60, 70, 80)
+		for i, s := range got {
+			if bytes := float64(10 * (i + 1)); s < bytes/2 || s > 30+2.5*bytes {
+				t.Errorf("reduce of %d bytes: drawn %.1f s", 10*(i+1), s)
+			}
+		}
+		moved = moved || !slices.Equal(drawn(seed+1, equal, own...), own)
+	}
+	if !moved {
+		t.Error("no seed draws other times")
+	}
+}
+
 // A reduce that fetched more than those without maps to wait for bounds the time of
 // a byte: 1 byte took 4 s, but 1,000 bytes took 5 s, so 3.995 s are for no bytes.
 func TestCopyingFewBytes(t *testing.T) {

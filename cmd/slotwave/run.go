@@ -183,8 +183,8 @@ func tooWide(s *study.Study, runs []*results.Run) error {
 		if len(run.Calibrations) == 0 { // on a platform that the user states
 			continue
 		}
-		p := &run.Predictions[0]
-		half := (p.Most - p.Least).Seconds() / 2 / p.Middle().Seconds()
+		m := run.Machines()
+		least, most, half := m.Open(len(run.Calibrations))
 		if half <= widest {
 			continue
 		}
@@ -197,7 +197,7 @@ func tooWide(s *study.Study, runs []*results.Run) error {
 			help = fmt.Sprintf("state --know %s=VALUE (%s)", facts[0].Key, facts[0].How)
 		}
 		return fmt.Errorf("the makespan is %v to %v on machines that explain the record, which is too wide to help: %s",
-			p.Least.Round(time.Second), p.Most.Round(time.Second), help)
+			least.Round(time.Second), most.Round(time.Second), help)
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func ask(t testing.TB, out, path string, settings []string, flags ...string) ans
 	if s.Jobs.Succeeded != s.Jobs.Jobs {
 		return answer{refusal: fmt.Sprintf("%d of %d jobs end", s.Jobs.Succeeded, s.Jobs.Jobs)}
 	}
-	return answer{cmp.Or(s.Calibrations.Mean, s.Makespan.Mean) / 1e9, s.Jobs.Mean.Mean / 1e9, (s.Calibrations.Low + s.Interval.Low) / 1e9, (s.Calibrations.High + s.Interval.High) / 1e9, ""}
+	return answer{cmp.Or(s.Calibrations.Mean, s.Interval.Mean, s.Makespan.Mean) / 1e9, s.Jobs.Mean.Mean / 1e9, (s.Calibrations.Low + s.Interval.Low) / 1e9, (s.Calibrations.High + s.Interval.High) / 1e9, ""}
 }
 
 func firstLine(text string) string {

@@ -106,11 +106,12 @@ const (
 	steps        = 2  // of the walks
 	alternatives = 18 // machines that explain the record, beside what was found
 	foundRounds  = 9  // most, to fit the costs of what was found
+	chanceRuns   = 6  // whose jobs are compared
 )
 
 // MostSimulations is how many simulations a calibration by recorded jobs takes at most,
 // besides those for the scatter of equal tasks.
-const MostSimulations = members*(passes+1+steps) + alternatives + 2*foundRounds
+const MostSimulations = members*(passes+1+steps) + alternatives + 2*foundRounds + chanceRuns
 
 // mostPrograms limits the names of jobs, each of which has two costs to find.
 const mostPrograms = 100
@@ -198,6 +199,8 @@ func (c *RunCalibration) open(h *workload.History, paths []string, topology stri
 	}
 	c.measure(h)
 	c.group()
+	c.hosts = FactorsOf(h)
+	c.countScatter()
 	if len(c.recorded) == 0 {
 		err := fmt.Errorf("%s: no job has what calibrating needs: want jobs that succeeded, with bytes, records and times of tasks (slotwave inspect lists what a record lacks)", strings.Join(paths, ", "))
 		if len(c.Unused) > 0 {
@@ -205,7 +208,6 @@ func (c *RunCalibration) open(h *workload.History, paths []string, topology stri
 		}
 		return err
 	}
-	c.hosts = FactorsOf(h)
 	return nil
 }
 
@@ -397,6 +399,7 @@ func (c *RunCalibration) shows(rows platform.Profile, row platform.PhaseRows, pr
 type taskScatter struct {
 	Recorded, Simulated fit.Scatter // of the logarithms; simulated without a coefficient
 	CV, Error           float64     // 0: the simulated tasks differ as much anyway
+	counted             bool        // the coefficient is that of recorded times of the processor
 	Known               bool        // there are enough tasks
 }
 

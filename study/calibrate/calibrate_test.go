@@ -17,6 +17,7 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
@@ -155,5 +156,30 @@ func TestGroupsOfPrograms(t *testing.T) {
 		if got := groups(test.row, test.times...); !slices.Equal(got, test.want) {
 			t.Errorf("%s %v: got %v: want %v", test.row, test.times, got, test.want)
 		}
+	}
+}
+
+// Counters of the processor say how much equal tasks differ: by factors of 0.7 and 1.4
+// here. Those of a few milliseconds, of another number of records or too few say nothing.
+func TestCountedScatter(t *testing.T) {
+	scatter := func(tasks int, millis, records int64) float64 {
+		c := RunCalibration{Programs: []model.Program{{}}, jobs: [][]string{{"job"}}, alike: [][]int{{0}}, tasks: []jobAttempts{{job: "job"}}}
+		for i := range tasks {
+			var a workload.Attempt
+			a.Kind, a.State, a.InRecords, a.CPUMillis = workload.Map, workload.Succeeded, 1000, millis*int64(7+7*(i%2))
+			c.tasks[0].attempts = append(c.tasks[0].attempts, a)
+		}
+		var odd workload.Attempt
+		odd.Kind, odd.State, odd.InRecords, odd.CPUMillis = workload.Map, workload.Succeeded, records, 1000*millis
+		c.tasks[0].attempts = append(c.tasks[0].attempts, odd)
+		c.countScatter()
+		return c.Programs[0].CV[workload.Map]
+	}
+	// Logarithms are 0.693 apart: their deviation is 0.36 for 12, and the coefficient 0.37.
+	if got := scatter(12, 1000, 10); math.Abs(got-0.37) > 0.02 {
+		t.Errorf("got a coefficient of %.3f: want 0.37", got)
+	}
+	if few, small := scatter(4, 1000, 10), scatter(12, 1, 10); few != 0 || small != 0 {
+		t.Errorf("got %.3f of four tasks and %.3f of small ones: want 0", few, small)
 	}
 }

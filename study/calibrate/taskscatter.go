@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
@@ -19,12 +20,59 @@ const (
 	scatterError = 0.01 // probability that a coefficient is found where there is none
 	scatterRuns  = 3    // simulations whose scatter is averaged
 	leastScatter = 0.01 // of a coefficient of variation: less changes no time that is printed
+	leastCounted = 0.03 // of the same by counters of the processor
+	leastMillis  = 100  // of the processor: counters are rounded to one
+	likeRecords  = 0.7  // logarithm of their records, within which tasks count as equal
 	mostScatter  = 3
 )
 
 // varied reports whether equal tasks of some program differ.
 func (c *RunCalibration) varied() bool {
 	return slices.ContainsFunc(c.Programs, func(p model.Program) bool { return p.CV != [2]float64{} })
+}
+
+// countScatter takes the scatter of the time that equal tasks computed, where the record
+// counts it, before a machine is looked for: one far task makes a whole job longer, which
+// no machine explains.
+func (c *RunCalibration) countScatter() {
+	differ := slices.ContainsFunc(c.hosts, func(f hostFactor) bool { return f.Differs })
+	for i := range c.Programs {
+		for kind := range c.Programs[i].CV {
+			var values []fit.GroupValue
+			for n, j := range c.tasks {
+				if !slices.Contains(c.jobsLike(i), j.job) {
+					continue
+				}
+				computed := func(a workload.Attempt) bool {
+					return int(a.Kind) == kind && a.State == workload.Succeeded && a.CPUMillis >= leastMillis && a.InRecords > 0
+				}
+				var records []float64
+				for _, a := range j.attempts {
+					if computed(a) {
+						records = append(records, float64(a.InRecords))
+					}
+				}
+				slices.Sort(records)
+				hosts := map[string]int{}
+				for _, a := range j.attempts {
+					if !computed(a) || math.Abs(math.Log(float64(a.InRecords)/records[len(records)/2])) > likeRecords {
+						continue
+					}
+					host := 0
+					if differ {
+						if _, known := hosts[a.Node]; !known {
+							hosts[a.Node] = len(hosts)
+						}
+						host = hosts[a.Node]
+					}
+					values = append(values, fit.GroupValue{Group: host, Condition: n, Value: math.Log(float64(a.CPUMillis) / float64(a.InRecords))})
+				}
+			}
+			if s := fit.Within(values); s.Freedom >= leastFreedom/2 && s.Variance > leastCounted*leastCounted {
+				c.Programs[i].CV[kind] = math.Min(mostScatter, math.Sqrt(math.Expm1(s.Variance)))
+			}
+		}
+	}
 }
 
 // findScatter finds coefficients of variation with which simulated tasks scatter as
@@ -43,7 +91,9 @@ func (c *RunCalibration) findScatter(q model.WhatIf, apart bool) error {
 			s := &c.scatters[i][kind]
 			s.Recorded, s.Simulated = recorded[i][kind], simulated[i][kind]
 			s.Known = s.Recorded.Freedom >= leastFreedom && s.Simulated.Freedom >= leastFreedom
-			if more := s.Recorded.Variance - s.Simulated.Variance; s.Known && more > leastScatter*leastScatter && s.more() {
+			if s.CV = c.Programs[i].CV[kind]; s.CV > 0 {
+				s.counted = true
+			} else if more := s.Recorded.Variance - s.Simulated.Variance; s.Known && more > leastScatter*leastScatter && s.more() {
 				s.CV = math.Min(mostScatter, math.Sqrt(more))
 				found = true
 			}
@@ -60,7 +110,7 @@ func (c *RunCalibration) findScatter(q model.WhatIf, apart bool) error {
 		for i := range c.scatters {
 			for kind := range c.scatters[i] {
 				s := &c.scatters[i][kind]
-				if s.CV == 0 {
+				if s.CV == 0 || s.counted {
 					continue
 				}
 				want, got := s.Recorded.Variance-s.Simulated.Variance, simulated[i][kind].Variance-s.Simulated.Variance
@@ -99,6 +149,31 @@ func (c *RunCalibration) takeScatter() {
 			c.Programs[i].CV[kind] = c.scatters[i][kind].CV
 		}
 	}
+}
+
+// findChance finds how much the times of jobs differ between runs of the machine: the
+// record is one of them.
+func (c *RunCalibration) findChance(q model.WhatIf) error {
+	logs := make([][]float64, len(c.Programs))
+	q.Cluster.Phases = nil // where tasks run is chance too
+	for run := range chanceRuns {
+		q.Seed = uint64(run + 1)
+		rows, err := c.simulate(q, c.found)
+		if err != nil {
+			return err
+		}
+		for i := range c.Programs {
+			if _, got, jobs := c.meansOf(c.jobs[i], jobRow, rows); jobs > 0 && got > 0 {
+				logs[i] = append(logs[i], math.Log(got))
+			}
+		}
+	}
+	for i := range c.Programs {
+		if len(logs[i]) > 1 {
+			c.Programs[i].Chance = stat.StdDev(logs[i], nil)
+		}
+	}
+	return nil
 }
 
 // simulatedScatter returns the mean scatter over a few seeds.
@@ -166,12 +241,14 @@ func (c *RunCalibration) writeScatter(w io.Writer) {
 	for i := range c.scatters {
 		for kind, s := range c.scatters[i] {
 			name := workload.Kind(kind).String()
-			if !s.Known {
+			if !s.Known && !s.counted {
 				unknown = append(unknown, fmt.Sprintf("%ss of %s (n=%d)", name, c.Programs[i].Title, s.Recorded.Freedom))
 				continue
 			}
 			text := "0: the simulated ones differ as much"
-			if s.CV > 0 {
+			if s.counted {
+				text = fmt.Sprintf("%.3f, by the counters of the processor", s.CV)
+			} else if s.CV > 0 {
 				text = fmt.Sprintf("%.3f ± %.3f", s.CV, s.Error)
 			}
 			fmt.Fprintf(w, "%s\t%s\t%.1f %%\t%.1f %%\t%s\n", c.Programs[i].Title, name, 100*math.Sqrt(s.Recorded.Variance), 100*math.Sqrt(s.Simulated.Variance), text)

@@ -235,6 +235,9 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 		}
 	}
 	c.found.misfits = c.misfits(c.simulated)
+	if err := c.findChance(q); err != nil {
+		return err
+	}
 	options := study.Options{Seed: k.Seed}
 	for n, m := range found[1 : alternatives+1] {
 		other, asked := kept[m.Number], q

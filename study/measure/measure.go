@@ -117,8 +117,9 @@ func Ask(name string, questions []Asked, o study.Options, progress study.SweepPr
 			logs = append(logs, math.Log(run.Calibrations[i].Mean.Seconds()))
 		}
 		m := run.Machines()
-		answers, errors = append(answers, logs), append(errors, m.Error)
-		p.Questions = append(p.Questions, Question{asked.Name, int64(1e9 * math.Exp(m.Mean)), relative(m.Error, m.Scatter, len(logs))})
+		off := m.Error.AndChance(m.Chance)
+		answers, errors = append(answers, logs), append(errors, off)
+		p.Questions = append(p.Questions, Question{asked.Name, int64(1e9 * math.Exp(m.Mean)), relative(off, m.Scatter, len(logs))})
 	}
 	p.Machines = len(machines)
 	p.Facts, p.None = Facts(machines, answers, errors)
