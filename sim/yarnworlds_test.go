@@ -171,7 +171,7 @@ func yarnWorldJob(r *rand.Rand, i, nodes int, seconds func(float64, float64) tim
 // back, and no node holds more than its memory.
 func TestYarnWorlds(t *testing.T) {
 	seen := map[string]int{"attempt FAILED": 0, "attempt KILLED": 0, "job FAILED": 0, "uber": 0, "second master": 0, "surplus": 0}
-	for seed := range uint64(layers.Draws(450, 1500)) {
+	for seed := range uint64(layers.Draws(300, 1500)) {
 		q := yarnWorld(rand.New(rand.NewPCG(seed, 29)))
 		done, err := sim.RunOnYARN(q)
 		if err != nil {

@@ -65,7 +65,7 @@ func ofWorlds[T any](t *testing.T, ask func(*testing.T, *drawnWorld) []T, write 
 // The history of a drawn world comes back if its scheduler and heartbeat are stated: of 40
 // worlds the worst makespan and the worst mean time of a job differ by 2.6 %.
 func TestDrawnReplays(t *testing.T) {
-	for seed := range uint64(layers.Draws(4, 40)) {
+	for seed := range uint64(layers.Draws(3, 40)) {
 		w, dir := drawWorld(seed+1), t.TempDir()
 		w.record(t, dir)
 		truth := ask(t, filepath.Join(dir, "truth"), filepath.Join(dir, "scenario.toml"), nil)
