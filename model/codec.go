@@ -31,8 +31,8 @@ var Codecs = []Codec{
 // perMB converts MB/s to ns per byte.
 func perMB(rate float64) float64 { return 1e3 / rate }
 
-// codecNames lists the codecs by name.
-func codecNames() []string {
+// CodecNames lists the codecs by name.
+func CodecNames() []string {
 	var names []string
 	for _, c := range Codecs {
 		names = append(names, c.Name)
@@ -53,5 +53,5 @@ func FindCodec(class string) (Codec, error) {
 			}
 		}
 	}
-	return Codec{}, fmt.Errorf("unknown codec %q: want the class of one of %s", class, strings.Join(codecNames(), ", "))
+	return Codec{}, fmt.Errorf("unknown codec %q: want the class of one of %s", class, strings.Join(CodecNames(), ", "))
 }

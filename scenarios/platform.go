@@ -170,7 +170,7 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	m.Codecs = t.readCodecs()
 	with := t.inner("measured_with")
 	for i, key := range measuredWith {
-		m.MeasuredWith[i] = with.oneOf(key, "", append(codecNames(), "")...)
+		m.MeasuredWith[i] = with.oneOf(key, "", append(model.CodecNames(), "")...)
 	}
 	with.done()
 	for _, key := range []string{"cores", "memory"} {
@@ -245,13 +245,6 @@ func WritePlatform(w io.Writer, m *model.Machine) error {
 
 // measuredWith are the keys of Machine.MeasuredWith.
 var measuredWith = [2]string{"map_output", "output"}
-
-func codecNames() (names []string) {
-	for _, c := range model.Codecs {
-		names = append(names, c.Name)
-	}
-	return names
-}
 
 func (t *table) curve() model.DiskCurve {
 	c := t.inner("curve")
