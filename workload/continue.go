@@ -192,25 +192,21 @@ func (t *HistoryTask) ran(since, now time.Duration) (ran time.Duration) {
 	return ran
 }
 
-// longerThan draws a time among those longer than a task has run. The task may take longer
-// than all of them, as any of so many and one may be the last; it is late then.
+// longerThan draws a time among those longer than a task has run. If none is, the task is
+// late and takes a part longer.
 func longerThan(ran time.Duration, times []taskTime, late float64, r *rand.Rand) taskTime {
 	var longer []taskTime
-	longest := times[0]
 	for _, t := range times {
 		if t.whole() > ran || ran == 0 {
 			longer = append(longer, t)
 		}
-		if t.whole() > longest.whole() {
-			longest = t
-		}
 	}
-	if k := r.IntN(len(longer) + 1); k < len(longer) {
-		return longer[k]
+	if len(longer) == 0 {
+		t := times[r.IntN(len(times))]
+		t[2] += ran - t.whole() + Seconds(late*ran.Seconds())
+		return t
 	}
-	took := longest.whole()
-	longest[2] += max(0, ran-took) + Seconds(late*max(ran, took).Seconds())
-	return longest
+	return longer[r.IntN(len(longer))]
 }
 
 // reduces continues the reduces of a job.
