@@ -51,19 +51,18 @@ func (z *Sizing) writeSizes(w io.Writer) error {
 		head = append(head, points.GoalColumn(&z.Goals[g], g, "_mean"), fmt.Sprintf("goal_%d_met", g+1))
 	}
 	out.Write(head)
-	for _, l := range z.Lines {
+	for k := range z.Lines {
+		l := &z.Lines[k]
 		for i := range l.Sizes {
 			s := &l.Sizes[i]
-			seeds := "search"
+			r, seeds := z.row(l, s), "search"
 			if s.Fresh {
 				seeds = "fresh"
 			}
-			n, met := len(s.Runs), s.Met(z.Goals)
-			p, low, high := s.Probability(z)
 			row := []string{
-				text.Escape(l.Load), text.Escape(l.Type), strconv.Itoa(s.Nodes), strconv.Itoa(s.MapSlots), strconv.Itoa(s.ReduceSlots),
+				r.Load, r.Type, strconv.Itoa(s.Nodes), strconv.Itoa(s.MapSlots), strconv.Itoa(s.ReduceSlots),
 				money(s.Hourly()), money(s.PerJob()), seeds, strconv.FormatBool(s.Nodes == l.Nodes),
-				strconv.Itoa(n), strconv.Itoa(met), points.Cell("", p), points.Cell("", low), points.Cell("", high), points.Cell("", s.full()),
+				strconv.Itoa(r.N), strconv.Itoa(r.Met), r.Probability.String(), r.Low.String(), r.High.String(), r.Full.String(),
 			}
 			for g := range z.Goals {
 				values, met := z.goal(s, g)
@@ -112,7 +111,9 @@ func (z *Sizing) WriteText(w io.Writer, colour bool) error {
 	if l.Load != "" {
 		fmt.Fprintf(t, "for\t%s\n", l.loadName())
 	}
-	z.errorText(t)
+	for _, line := range z.errorRows() {
+		fmt.Fprintf(t, "%s\t%s\n", line[0], line[1])
+	}
 	z.guessText(t, l)
 	t.Flush()
 	z.lineText(t)
@@ -120,13 +121,6 @@ func (z *Sizing) WriteText(w io.Writer, colour bool) error {
 	z.curveText(t, l)
 	t.List("Notes", z.notes(l, s))
 	return t.Done()
-}
-
-// errorText writes how far the simulation may be off in the answer.
-func (z *Sizing) errorText(t *text.Writer) {
-	for _, line := range z.errorRows() {
-		fmt.Fprintf(t, "%s\t%s\n", line[0], line[1])
-	}
 }
 
 // errorRows say how far the simulation may be off in the answer: what of it, and how far.
@@ -168,7 +162,7 @@ func (z *Sizing) has(of func(*Line) bool) bool {
 // cells are a line for people, under the heads of lineHeads.
 func (z *Sizing) cells(l *Line) []string {
 	s := l.best()
-	p, low, high := s.Probability(z)
+	r := z.row(l, s)
 	nodes, limit := "none", ""
 	if l.Now || l.Nodes > 0 {
 		nodes = strconv.Itoa(s.Nodes)
@@ -178,7 +172,7 @@ func (z *Sizing) cells(l *Line) []string {
 	}
 	return []string{
 		l.loadName(), text.Shorten(text.Escape(l.Type), 24), nodes, price(s.Hourly()), price(s.PerJob()),
-		text.Percent(text.Share(p)), text.Percent(text.Share(low)) + " to " + text.Percent(text.Share(high)), limit,
+		text.Percent(r.Probability), text.Percent(r.Low) + " to " + text.Percent(r.High), limit,
 	}
 }
 
@@ -277,9 +271,7 @@ func (z *Sizing) curveText(t *text.Writer, l *Line) {
 		if s.Fresh {
 			continue
 		}
-		n := len(s.Runs)
-		p, low, high := s.Probability(z)
-		row := strconv.Itoa(s.Nodes)
+		r, row := z.row(l, s), strconv.Itoa(s.Nodes)
 		if priced {
 			row += "\t" + price(s.Hourly()) + "\t" + price(s.PerJob())
 		}
@@ -287,7 +279,7 @@ func (z *Sizing) curveText(t *text.Writer, l *Line) {
 		if s.Nodes == l.Nodes {
 			mark = "answer"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s to %s\t%d\t%s\t%s\n", row, text.Percent(text.Share(p)), text.Percent(text.Share(low)), text.Percent(text.Share(high)), n, text.Percent(text.Share(s.full())), mark)
+		fmt.Fprintf(t, "%s\t%s\t%s to %s\t%d\t%s\t%s\n", row, text.Percent(r.Probability), text.Percent(r.Low), text.Percent(r.High), r.N, text.Percent(r.Full), mark)
 	}
 	t.Flush()
 }
