@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"iter"
@@ -41,24 +40,18 @@ func openShared(t testing.TB, names ...string) *workload.History {
 }
 
 // buffer is a file that is written into memory.
-type buffer struct{ bytes.Buffer }
-
-func (*buffer) Close() error { return nil }
-
 // written returns the files of a diagnosis.
 func written(t testing.TB, d *Diagnosis) map[string]string {
 	t.Helper()
-	files := map[string]*buffer{}
-	err := d.Write(func(name string) (io.WriteCloser, error) {
-		files[name] = &buffer{}
-		return files[name], nil
+	texts := map[string]string{}
+	err := d.Write(func(name string, content func(io.Writer) error) error {
+		var b strings.Builder
+		err := content(&b)
+		texts[name] = b.String()
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	texts := map[string]string{}
-	for name, b := range files {
-		texts[name] = b.String()
 	}
 	return texts
 }

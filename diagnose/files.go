@@ -43,10 +43,10 @@ var named = map[string]bool{"job": true, "node": true, "task": true, "tasks": tr
 // JSONName is the file with the findings and the unknown values.
 const JSONName = "diagnosis.json"
 
-// Write writes the files of a diagnosis; create opens each by its name.
-func (d *Diagnosis) Write(create func(name string) (io.WriteCloser, error)) error {
+// Write writes the files of a diagnosis, each by its name.
+func (d *Diagnosis) Write(file func(name string, content func(io.Writer) error) error) error {
 	for _, t := range tables {
-		err := writeFile(create, t.name, func(w io.Writer) error {
+		err := file(t.name, func(w io.Writer) error {
 			out := csv.NewWriter(w)
 			out.Write(t.columns)
 			t.rows(d, func(cells ...string) {
@@ -66,19 +66,7 @@ func (d *Diagnosis) Write(create func(name string) (io.WriteCloser, error)) erro
 			return err
 		}
 	}
-	return writeFile(create, JSONName, d.WriteJSON)
-}
-
-func writeFile(create func(string) (io.WriteCloser, error), name string, write func(io.Writer) error) error {
-	w, err := create(name)
-	if err != nil {
-		return err
-	}
-	if err := write(w); err != nil {
-		w.Close()
-		return err
-	}
-	return w.Close()
+	return file(JSONName, d.WriteJSON)
 }
 
 func whole(n int) string { return strconv.Itoa(n) }

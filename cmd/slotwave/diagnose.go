@@ -125,18 +125,15 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		a.warn(d.Warnings)
 	}
 	if dir != nil {
-		if err := d.Write(func(name string) (io.WriteCloser, error) { return dir.File(name) }); err != nil {
-			return study.Internal(err)
-		}
 		inputs, err := d.Inputs()
 		if err != nil {
 			return err
 		}
 		m := resultdir.Manifest{Arguments: repeating(c, args), Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: inputs}
-		if d.Anonymous() {
+		if k.Anonymise {
 			m.Anonymise()
 		}
-		if err := a.end(dir, m); err != nil {
+		if err := a.end(dir, m, func(to resultdir.Target) error { return d.Write(to.Write) }); err != nil {
 			return err
 		}
 	}

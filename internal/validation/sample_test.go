@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/diagnosis"
@@ -91,7 +92,9 @@ func sampledSort(t *testing.T, set ...string) map[string]float64 {
 	}
 	shares := map[string]float64{}
 	table := t.TempDir()
-	if err := d.Write(func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(table, name)) }); err != nil {
+	if err := d.Write(func(name string, content func(io.Writer) error) error {
+		return resultdir.WriteFile(filepath.Join(table, name), 0o666, content)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	breakdown, err := os.Open(filepath.Join(table, "breakdown.csv"))

@@ -70,9 +70,6 @@ type Diagnosis struct {
 	Err      error         // of reading them
 }
 
-// Anonymous reports whether the names are new ones.
-func (d *Diagnosis) Anonymous() bool { return d.anonymise }
-
 // Inputs lists what the diagnosis was made from. The sums of large files are
 // computed here, because only a manifest needs them.
 func (d *Diagnosis) Inputs() ([]resultdir.FileSum, error) {
