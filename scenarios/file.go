@@ -583,6 +583,12 @@ func openQueues(name string, r Reading, settings []string) (*File, error) {
 			return nil, fmt.Errorf("%s: holds the jobs: want slotwave run %s --workload %s", name, r.Workload, name)
 		case holds("mapred.capacity-scheduler."):
 			got = "queues of Hadoop 1, which a scenario lists as [[scheduler.queue]]"
+		case len(data) == 0:
+			for _, file := range []string{"capacity-scheduler.xml", "fair-scheduler.xml"} {
+				if file = filepath.Join(name, file); isQueues(file) {
+					got += " (did you mean " + file + "?)"
+				}
+			}
 		case pools != nil:
 			got = "pools of Hadoop 1, which a scenario lists as [[scheduler.pool]]"
 		case holds("<configuration"):

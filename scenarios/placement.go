@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -82,6 +83,7 @@ func (x *yarnTable) ruled(j *workload.Job) {
 	if x.rules == nil {
 		return
 	}
+	before := len(x.problems)
 	for _, rule := range x.rules.children {
 		queue := x.byRule(rule, j)
 		if queue == "" || rule.attrs["create"] == "false" && !x.exists(queue) {
@@ -90,8 +92,12 @@ func (x *yarnTable) ruled(j *workload.Job) {
 		j.Queue = queue
 		return
 	}
-	x.failIn(x.rulesOf, x.rules.line, "no rule places job %s of user %s: the ResourceManager rejects it", j.ID, j.User)
+	if len(x.problems) == before { // else a rule that is not understood may place it
+		x.failIn(x.rulesOf, x.rules.line, "no rule places job %s of user %q: the ResourceManager rejects it: want a last rule default", j.ID, j.User)
+	}
 }
+
+var rulesOfPlacement = []string{"specified", "user", "primaryGroup", "secondaryGroupExistingQueue", "nestedUserQueue", "default", "reject"}
 
 // byRule returns the queue that a rule names, or none.
 func (x *yarnTable) byRule(rule *element, j *workload.Job) string {
@@ -124,7 +130,7 @@ func (x *yarnTable) byRule(rule *element, j *workload.Job) string {
 		return x.full(cmp.Or(rule.attrs["queue"], "default"))
 	case "reject":
 	default:
-		x.failIn(x.rulesOf, rule.line, "rule %q: want specified, user, primaryGroup, secondaryGroupExistingQueue, nestedUserQueue, default or reject", name)
+		x.failIn(x.rulesOf, rule.line, "rule %q: want one of %s%s", name, strings.Join(rulesOfPlacement, ", "), input.DidYouMean(name, rulesOfPlacement))
 	}
 	return ""
 }

@@ -135,7 +135,7 @@ queue = "etl"`)
 		{"rules", allocations(`<rule name="specified"/><rule name="primaryGroup" create="false"/><rule name="default" queue="night"/>`), "root.staff root.night root.etl"},
 		{"secondary", allocations(`<rule name="secondaryGroupExistingQueue"/><rule name="user"/>`), "root.night root.bob root.eve"},
 		{"nested", allocations(`<rule name="nestedUserQueue"><rule name="default" queue="staff"/></rule>`), "root.staff.ann root.staff.bob root.staff.eve"},
-		{"reject", allocations(`<rule name="specified"/><rule name="reject"/>`), "q.xml:1: no rule places job a of user ann: the ResourceManager rejects it"},
+		{"reject", allocations(`<rule name="specified"/><rule name="reject"/>`), "q.xml:1: no rule places job a of user \"ann\": the ResourceManager rejects it: want a last rule default"},
 	} {
 		s, told := scenarioOnYARN(t, twoNodes+users+jobs, map[string]string{"q.xml": c.file})
 		got := told

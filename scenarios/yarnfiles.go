@@ -324,7 +324,7 @@ func (x *xmlReader) queue(e *element, under string, at hadoopFiles) model.Alloca
 	path := strings.TrimPrefix(under+"."+q.Name, ".")
 	switch {
 	case q.Name == "":
-		x.failAt(e.line, "a queue without a name")
+		x.failAt(e.line, "a queue without a name: want <%s name=\"etl\">", e.name)
 	case strings.Contains(q.Name, "."):
 		x.failAt(e.line, "queue %s: a name has no period: want a queue within a queue", q.Name)
 	}

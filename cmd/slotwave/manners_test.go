@@ -94,11 +94,17 @@ func TestMistakesInFiles(t *testing.T) {
 		"goals.toml":  "confidence = \"110 %\"\n[[goals]]\nfinish = \"4m\"\n[[node]]\nname = \"a\"\nmap_slots = 2\n",
 		"soon.toml":   "most_nodes = 4\n[[goal]]\nfinish = \"5s\"\n",
 		"times.csv":   "job,task,kind,attempt,state,node,start,finish_s\na,0,map,0,SUCCEEDED,n1,1,2\n",
+		"phases.csv":  "phase,row,data_mb,duration_ms\nreed,1,64,200\n",
+		"unnamed.xml": "<allocations>\n<queue><weight>2</weight></queue></allocations>\n",
 		"site.xml":    "<configuration>\n<property><name>io.sort.mb</name><value>1OO</value></property>\n</configuration>\n",
 	} {
 		writeFile(t, name, text)
 	}
 	writeFile(t, conf[0], read(t, "site.xml"))
+	if err := os.Mkdir("rules", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "rules/fair-scheduler.xml", "<allocations>\n<queuePlacementPolicy><rule name=\"specfied\"/></queuePlacementPolicy>\n</allocations>\n")
 	if err := os.Remove("jhist/manifest.json"); err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +129,14 @@ func TestMistakesInFiles(t *testing.T) {
 		{"run two-jobs --fidelity phase", exitInput, "job[1].profile: missing: fidelity phase needs a profile of the work of the tasks, such as --set job.1.profile=terasort"},
 		{"validate times.csv", exitDone, "times.csv:1: column start: a time without a unit is left out: want start_s, start_ms or another unit"},
 		{"convert jhist --to swim --out t.tsv", exitInput, "jhist: --to swim: only a SWIM trace states the volumes of its jobs: want another format, such as --to csv"},
+		{"validate rules/fair-scheduler.xml", exitDone, "queues of a cluster on YARN"},
+		{"run rules/fair-scheduler.xml --workload jhist", exitInput, `slotwave: rules/fair-scheduler.xml:2: rule "specfied": want one of specified, user, primaryGroup, secondaryGroupExistingQueue, nestedUserQueue, default, reject (did you mean specified?)` + "\n"},
+		{"validate unnamed.xml", exitInput, `unnamed.xml:2: a queue without a name: want <queue name="etl">`},
+		{"run rules --workload jhist", exitInput, "rules: no queues of a cluster on YARN (did you mean rules/fair-scheduler.xml?)"},
+		{"convert jhist out/two-jobs --to csv --out both", exitInput, "jhist, out/two-jobs: some files have Unix times and others relative times"},
+		{"platform fit jhist", exitInput, "jhist: a folder: want a table of benchmarks (slotwave platform bench writes one); slotwave platform calibrate jhist takes a history"},
+		{"platform fit phases.csv", exitInput, `phases.csv: line 2: phase "reed": want one of read, collect, spill, merge, shuffle, write, sort (did you mean read?)`},
+		{"reproduce zhang --figure 3 --platform dl145", exitInput, "--platform: dl145: not one of the shipped platforms (did you mean dl145-g3?)"},
 		{"validate site.xml", exitInput, "site.xml" + left},
 		{"validate jhist", exitDone, conf[0] + left},
 		{"run jhist --set plots=none --out replayed", exitDone, conf[0] + left},

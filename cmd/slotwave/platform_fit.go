@@ -83,6 +83,9 @@ func (k *fitting) configure() (err error) {
 var breakProperties = []string{"io.sort.factor", "mapred.job.shuffle.input.buffer.percent", "mapred.job.shuffle.merge.percent"}
 
 func (a *app) fit(c *cobra.Command, name string, k *fitting) error {
+	if isDir(name) {
+		return fmt.Errorf("%s: a folder: want a table of benchmarks (slotwave platform bench writes one); slotwave platform calibrate %[1]s takes a history", name)
+	}
 	if err := k.configure(); err != nil {
 		return err
 	}

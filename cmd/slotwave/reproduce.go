@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/reproduce"
 )
@@ -95,6 +96,9 @@ type answered interface {
 // reproduce answers the claims of one paper, or with an empty name of all.
 func (a *app) reproduce(name string, k *reproducing) (err error) {
 	k.Build = build()
+	if _, err := scenarios.Platform(k.Platform); k.Platform != "" && err != nil && !study.IsFile(k.Platform) {
+		return fmt.Errorf("--platform: %w", err)
+	}
 	if name != "" {
 		if _, err := reproduce.Find(name); err != nil {
 			return err

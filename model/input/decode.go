@@ -96,7 +96,7 @@ func token(d *json.Decoder) (json.Token, error) {
 	case errors.Is(err, io.EOF):
 		return nil, errors.New("JSON ends too early")
 	case err != nil:
-		return nil, fmt.Errorf("not JSON: %w", err)
+		return nil, fmt.Errorf("not JSON from byte %d on: %w: want names and texts in double quotes", d.InputOffset()+1, err)
 	}
 	return t, nil
 }

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/slotwave/slotwave/model/input"
 )
@@ -36,7 +37,7 @@ func Fit(p Profile, o FitOptions) (Model, []PhaseFit, error) {
 	for i, model := range []*PhaseModel{&all.Read, &all.Collect, &all.Spill, &all.Merge, &all.Shuffle, &all.Write} {
 		n := slices.IndexFunc(fits, func(f PhaseFit) bool { return f.Phase == Phases[i] })
 		if n < 0 {
-			c.Fail(Phases[i], "no rows of this phase")
+			c.Fail(Phases[i], "no rows of this phase: want benchmarks of all: %s (slotwave platform bench)", strings.Join(Phases[:], ", "))
 			continue
 		}
 		*model = fits[n].Model

@@ -179,8 +179,8 @@ func ReadProfile(r io.Reader) (Profile, error) {
 	}
 	var p Profile
 	err = eachRow(lines, strings.Join(profileHeader, ","), func(line int, fields []string) (err error) {
-		if fields[0] == "" {
-			return fmt.Errorf("line %d: phase: empty", line)
+		if known := append(slices.Clone(Phases[:]), SortPhase); !slices.Contains(known, fields[0]) {
+			return fmt.Errorf("line %d: phase %q: want one of %s%s", line, fields[0], strings.Join(known, ", "), input.DidYouMean(fields[0], known))
 		}
 		if _, err := strconv.Atoi(fields[1]); err != nil {
 			return fmt.Errorf("line %d: row %q: want a whole number", line, fields[1])

@@ -88,7 +88,7 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 		}
 	}
 	if err := c.finishTables(); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
 	}
 	if found.slots != [2]int{} && ranIn(c.h, found.slots) {
 		for k, n := range found.slots { // as the configuration of a real cluster states them
