@@ -45,7 +45,7 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 	repeats := slices.ContainsFunc(runs, func(s *Summary) bool { return s.Replay != nil && len(s.Replay.Settings) == 0 })
 	for i, s := range runs {
 		if repeats && s.Replay != nil && s.Replay.Makespan > 0 {
-			fmt.Fprintf(t, "%s decides anew what the record has decided, as a replay does not: in this way the record itself takes %s.\n", names[i], text.Duration(s.Replay.Makespan))
+			fmt.Fprintf(t, "%s decides anew what the record has decided, as a replay does not: in this way %s.\n", names[i], s.Replay.itself())
 		}
 	}
 	if n := runs[0].Replications; n > 1 {

@@ -20,9 +20,10 @@ import (
 // is then the record itself, simulated in the same way.
 type ReplaySummary struct {
 	Settings []string      `json:"settings"`
-	Stated   []string      `json:"stated"`                        // settings that state what the record does not
-	Times    string        `json:"times"`                         // of tasks, where settings differ
-	Makespan int64         `json:"record_simulated_ns,omitempty"` // of the record itself, likewise
+	Stated   []string      `json:"stated"`                            // settings that state what the record does not
+	Times    string        `json:"times"`                             // of tasks, where settings differ
+	Makespan int64         `json:"record_simulated_ns,omitempty"`     // of the record itself, likewise
+	JobTime  int64         `json:"record_simulated_job_ns,omitempty"` // mean of its jobs
 	Still    string        `json:"standstills,omitempty"`
 	Jobs     int           `json:"jobs"`
 	Unknown  int           `json:"jobs_without_time"`
@@ -137,7 +138,7 @@ func (r *Run) ReplaySummary() *ReplaySummary {
 	s := &ReplaySummary{List: []ReplayedJob{}}
 	if r.Replay != nil && len(r.Changed) > 0 {
 		*s = *r.Replay.Run.ReplaySummary()
-		s.Makespan = int64(r.Replay.Makespan)
+		s.Makespan, s.JobTime = int64(r.Replay.Base.Predictions[0].Mean), r.Replay.Base.meanJobTime()
 	}
 	s.Settings, s.Stated, s.Still = escaped(r.Changed), escaped(r.Stated), text.Escape(r.Still)
 	if len(r.Changed) > 0 {
@@ -173,6 +174,17 @@ func escaped(settings []string) []string {
 	return list
 }
 
+// meanJobTime is that of the finished jobs of the first replication.
+func (r *Run) meanJobTime() int64 {
+	sum, n := time.Duration(0), time.Duration(0)
+	for i := range r.Predictions[0].Jobs {
+		if j := &r.Predictions[0].Jobs[i]; j.Finished() {
+			sum, n = sum+j.Finish-j.Submit, n+1
+		}
+	}
+	return int64(sum / max(1, n))
+}
+
 // Text is the line of the summary.
 func (s *ReplaySummary) Text() string {
 	if s.Still == "" {
@@ -186,7 +198,7 @@ func (s *ReplaySummary) compared() string {
 	case len(s.Settings) > 0:
 		anew := "not compared with the record (" + text.Shorten(strings.Join(s.Settings, ", "), 60) + "): initialisation, queues and placement are simulated anew, times of tasks are " + s.Times
 		if s.Jobs > 0 {
-			anew += fmt.Sprintf("; in this way the record itself takes %s, with a %s", text.Duration(s.Makespan), s.errors())
+			anew += fmt.Sprintf("; in this way %s, with a %s", s.itself(), s.errors())
 		}
 		return anew
 	case s.Jobs == 0:
@@ -200,6 +212,11 @@ func (s *ReplaySummary) compared() string {
 		line += "; taken as recorded, though no record states it: " + text.Shorten(strings.Join(s.Stated, ", "), 60)
 	}
 	return line
+}
+
+// itself says what the record takes in the way of the what-if.
+func (s *ReplaySummary) itself() string {
+	return fmt.Sprintf("the record itself takes %s and its jobs %s in the mean", text.Duration(s.Makespan), text.Duration(s.JobTime))
 }
 
 func (s *ReplaySummary) errors() string {

@@ -54,6 +54,7 @@ type Run struct {
 // ReplayedRecord is the record itself, simulated in the way of the what-if.
 type ReplayedRecord struct {
 	Run      *Run
+	Base     *Run // the same, without standstills if the what-if leaves them out
 	Makespan time.Duration
 	Missed   float64 // recorded over simulated makespan; 1 if no makespan is recorded
 }

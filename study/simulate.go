@@ -248,14 +248,14 @@ func (s *Study) replayRecord(runs ...*results.Run) error {
 		return nil
 	}
 	changed, stated := runs[first].Changed, runs[first].Stated
-	record, err := s.asRecorded(changed, len(changed) > 0)
+	record, err := s.asRecorded(changed, len(changed) > 0, runs[first].Still)
 	if err != nil {
 		return err
 	}
 	// Who states what no record has may know better, or ask what would be otherwise: what
 	// meets the record better is its replay.
 	if len(stated) > 0 {
-		without, err := s.asRecorded(slices.Concat(changed, stated), len(changed) > 0)
+		without, err := s.asRecorded(slices.Concat(changed, stated), len(changed) > 0, runs[first].Still)
 		if err != nil {
 			return err
 		}
@@ -271,8 +271,9 @@ func (s *Study) replayRecord(runs ...*results.Run) error {
 	return nil
 }
 
-// asRecorded replays a history without some settings; nil if it runs only with them.
-func (s *Study) asRecorded(without []string, anew bool) (*results.ReplayedRecord, error) {
+// asRecorded replays a history without some settings; nil if it runs only with them. A
+// question that leaves standstills out is set against the record without them.
+func (s *Study) asRecorded(without []string, anew bool, still string) (*results.ReplayedRecord, error) {
 	f, err := s.File.AsRecorded(without, anew)
 	if err != nil {
 		return nil, err
@@ -288,7 +289,10 @@ func (s *Study) asRecorded(without []string, anew bool) (*results.ReplayedRecord
 			return nil, err
 		}
 	}
-	replayed, err := (&Study{Scenario: scenario, File: f, Options: Options{Seed: s.Options.Seed}}).Once(0)
+	once := func() (*results.Run, error) {
+		return (&Study{Scenario: scenario, File: f, Options: Options{Seed: s.Options.Seed}}).Once(0)
+	}
+	replayed, err := once()
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +301,16 @@ func (s *Study) asRecorded(without []string, anew bool) (*results.ReplayedRecord
 	if recorded := workload.RecordedMakespan(scenario.Runs[0].Recorded); recorded > 0 && p.Mean > 0 {
 		record.Missed = recorded.Seconds() / p.Mean.Seconds()
 	}
-	return record, nil
+	if record.Base = replayed; replayed.Still == still {
+		return record, nil
+	}
+	if f, err = f.With("workload.still_hosts=" + workload.TOMLText("left out")); err != nil {
+		return nil, err
+	}
+	if scenario, err = f.Scenario(s.Options.Seed); err == nil {
+		record.Base, err = once()
+	}
+	return record, err
 }
 
 // meanError returns the mean relative error of the recorded jobs in a replay: infinite if

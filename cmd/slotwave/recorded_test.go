@@ -561,6 +561,21 @@ func TestStandstillOfOneMachine(t *testing.T) {
 			t.Errorf("%v: want %q in\n%s", c.set, c.want, out)
 		}
 	}
+	// The record that a what-if is set against is without the standstill too.
+	var summary struct {
+		Replay struct {
+			JobTime float64 `json:"record_simulated_job_ns"`
+		}
+		Jobs struct {
+			Mean struct {
+				Mean float64 `json:"mean_ns"`
+			}
+		}
+	}
+	text := verb(t, "run", trace, "--json", "--out", filepath.Join(t.TempDir(), "run"), "--set", "plots=none", "--set", "workload.scale_bytes=1")
+	if err := json.Unmarshal([]byte(text), &summary); err != nil || summary.Replay.JobTime == 0 || math.Abs(summary.Replay.JobTime-summary.Jobs.Mean.Mean) > 1 {
+		t.Errorf("got jobs of %v in the record, %v in a question that changes nothing: want the same (%v)", summary.Replay.JobTime, summary.Jobs.Mean.Mean, err)
+	}
 }
 
 // Every verb that reads histories takes the same flags, and a topology of the user
