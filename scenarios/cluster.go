@@ -240,7 +240,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 	own := l.recorded() && (m.file.history || !t.has("nodes") || m.file.changes("cluster.nodes")) && !t.has("group") && l.whole.Topology.Hosts() > 0
 	slots := func(key, property string, kind workload.Kind) int {
 		if own {
-			return t.slotsOfTrace(key, property, conf, l.whole.MostOnMachine(kind), kind)
+			return t.slotsOfTrace(key, property, conf, max(1, l.whole.MostOnMachine(kind)), kind)
 		}
 		return t.slots(key, property, conf)
 	}

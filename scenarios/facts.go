@@ -51,7 +51,11 @@ func FactsOf(h *workload.History, onYARN bool) (list []Fact) {
 	} else {
 		addSlots(h, conf, add)
 	}
-	add("times of tasks", Determined, "", "for these slots or containers, devices and settings of tasks only")
+	if !slices.ContainsFunc(h.Jobs, func(j workload.HistoryJob) bool { return len(j.Tasks) > 0 }) {
+		add("times of tasks", NotTold, "", "no task is recorded")
+	} else {
+		add("times of tasks", Determined, "", "for these slots or containers, devices and settings of tasks only")
+	}
 	add("devices and codec", NotTold, "", "platform calibrate bounds cores, disks, memory, page_cache, overlap and codec; --know states them")
 	return list
 }
@@ -64,6 +68,8 @@ func addSlots(h *workload.History, conf workload.Conf, add func(key, told, value
 			add(key, Determined, fmt.Sprint(n), "configuration")
 		} else if most := h.MostOnMachine(kind); most > 0 {
 			add(key, Bounded, fmt.Sprintf("%d or more", most), "attempts at once on a machine")
+		} else {
+			add(key, NotTold, "", "no attempt names its machine")
 		}
 	}
 	release, known := model.ReleaseOf(conf)

@@ -49,5 +49,5 @@ func slotsHeld(h *workload.History, j *workload.HistoryJob, kind workload.Kind, 
 		return 1
 	}
 	alone := workload.History{Jobs: []workload.HistoryJob{*j}, Topology: h.Topology}
-	return max(1, slots/alone.MostOnMachine(kind))
+	return max(1, slots/max(1, alone.MostOnMachine(kind)))
 }

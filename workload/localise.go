@@ -46,7 +46,7 @@ func (h *History) localisation() localised {
 	}
 	var most [2]int // slots of a machine, of which set-up and clean-up tasks use some
 	for _, kind := range [...]Kind{Map, Reduce} {
-		most[kind] = h.mostAtOnce(func(t *HistoryTask) bool { return t.SlotKind() == kind })
+		most[kind] = max(1, h.mostAtOnce(func(t *HistoryTask) bool { return t.SlotKind() == kind }))
 	}
 	times := localised{}
 	var all []time.Duration

@@ -20,15 +20,15 @@ func (h *History) MostOnMachine(kinds ...Kind) int {
 	return h.mostAtOnce(func(t *HistoryTask) bool { return slices.Contains(kinds, t.Kind) })
 }
 
-// mostAtOnce returns the largest number of concurrent attempts on one machine, at
-// least 1, of the tasks that count.
+// mostAtOnce returns the largest number of concurrent attempts on one machine, of the
+// tasks that count.
 func (h *History) mostAtOnce(counts func(*HistoryTask) bool) int {
-	return int(max(1, h.MostHeld(func(_ *HistoryJob, t *HistoryTask) int64 {
+	return int(h.MostHeld(func(_ *HistoryJob, t *HistoryTask) int64 {
 		if counts(t) {
 			return 1
 		}
 		return 0
-	})))
+	}))
 }
 
 // MostHeld returns the most of a resource that concurrent attempts held on one machine of

@@ -40,7 +40,11 @@ attempts and of the slots in use, as run does.`,
 					return err
 				}
 			}
-			return a.show(&to, found.WriteText, found.WriteJSON, "run", args[0])
+			next := []string{"run", args[0]}
+			if found.NoTimes {
+				next = nil
+			}
+			return a.show(&to, found.WriteText, found.WriteJSON, next...)
 		},
 	}
 	readingFlags(c, &r)

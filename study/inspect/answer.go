@@ -40,6 +40,7 @@ type Inspection struct {
 	Speeds    []recordedSpeed  `json:"speeds,omitempty"`
 	Tells     []scenarios.Fact `json:"tells"` // of the cluster
 	Missing   []MissingFact    `json:"missing"`
+	NoTimes   bool             `json:"-"` // neither times of tasks nor counters of which they are made
 	Warnings  []string         `json:"warnings"`
 	Problems  int              `json:"problems"` // lines or files that could not be read
 }
@@ -253,15 +254,18 @@ func (s *Inspection) names(t *text.Writer) {
 	t.Section("Jobs by name")
 	fmt.Fprintf(t, "name\tjobs\tmaps\treduces\tinput\tslot time\tmedian\n")
 	for _, n := range s.Names[:min(len(s.Names), shownNames)] {
-		input, median := "", ""
+		input, median, slotTime := "", "", ""
 		if n.InBytes > 0 {
 			input = sizeText(n.InBytes)
 		}
 		if n.Median > 0 {
 			median = text.Duration(n.Median)
 		}
+		if n.SlotTime > 0 {
+			slotTime = text.Duration(n.SlotTime)
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", text.ShortenMiddle(n.Name, 28), text.Number(int64(n.Jobs)), text.Number(int64(n.Maps)), text.Number(int64(n.Reduces)),
-			input, text.Duration(n.SlotTime), median)
+			input, slotTime, median)
 	}
 	endList(t, len(s.Names), "more name")
 }

@@ -195,6 +195,9 @@ func (in *inspected) names() {
 				}
 			}
 		}
+		if len(j.Tasks) == 0 {
+			n.SlotTime += int64(time.Millisecond) * (max(0, j.Totals.SlotMillisMaps) + max(0, j.Totals.SlotMillisReduces))
+		}
 		if workload.Known(j.Submit) && workload.Known(j.Finish) {
 			times[k] = append(times[k], j.Finish-j.Submit)
 		}
@@ -376,19 +379,24 @@ func (in *inspected) missing() {
 		start = start || workload.Known(a.Phases[workload.PhaseStartup])
 	})
 	var submit, finish, launch, reduces bool
+	ofTasks := "a replay task by task; they are made from counters"
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
 		submit = submit || workload.Known(j.Submit)
 		finish = finish || workload.Known(j.Finish)
 		launch = launch || workload.Known(j.Launch)
 		reduces = reduces || j.Reduces > 0
+		if t := &j.Totals; len(j.Tasks) == 0 && (j.Maps > 0 && t.SlotMillisMaps == workload.Unknown || j.Reduces > 0 && t.SlotMillisReduces == workload.Unknown) {
+			in.found.NoTimes = true
+			ofTasks = "any replay: SLOTS_MILLIS_MAPS and SLOTS_MILLIS_REDUCES, from which they are made, are missing too"
+		}
 	}
 	for _, m := range []struct {
 		recorded       bool
 		what, question string
 	}{
 		{len(in.Swim) == 0, "times of jobs and tasks: volumes only", "a replay; times follow from [workload.rates]"},
-		{tasks || len(in.Swim) > 0, "tasks", "a replay task by task; they are made from counters"},
+		{tasks || len(in.Swim) > 0, "tasks", ofTasks},
 		{submit || len(in.Swim) > 0, "submission of jobs", "the error of a replay (recorded against simulated)"},
 		{finish || len(in.Swim) > 0, "end of jobs", "the error of a replay (recorded against simulated)"},
 		{launch || !tasks, "end of initialisation", "delays before the first task, and whether containers or slots stood free while tasks waited"},

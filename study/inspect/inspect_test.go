@@ -1,9 +1,13 @@
 package inspect
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -28,5 +32,30 @@ func TestContainersStandFreeWhileMapsWait(t *testing.T) {
 	}
 	if got := in.waited(); got != nil {
 		t.Errorf("without the time of initialisation: got %+v, want none", *got)
+	}
+}
+
+// Of jobs without tasks it says what their counters tell, and invents no slots.
+func TestJobsWithoutTasks(t *testing.T) {
+	for table, want := range map[string]RecordedName{
+		"job,maps,submit_s,finish_s,slots_millis_maps\nj,4,0,60,9000\n": {Name: "j", Jobs: 1, Maps: 4, SlotTime: 9e9, Median: 60e9},
+		"job,maps,submit_s,finish_s\nj,4,0,60\n":                        {Name: "j", Jobs: 1, Maps: 4, Median: 60e9},
+	} {
+		path := filepath.Join(t.TempDir(), "jobs.csv")
+		if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		found, _, err := Inspect([]string{path}, scenarios.Reading{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Names[0] != want || found.NoTimes != (want.SlotTime == 0) {
+			t.Errorf("got %+v, no times %t: want %+v", found.Names[0], found.NoTimes, want)
+		}
+		for _, f := range found.Tells {
+			if (strings.HasSuffix(f.Key, "_slots") || f.Key == "times of tasks") && f.Told != scenarios.NotTold {
+				t.Errorf("got %+v: want a fact that is not told", f)
+			}
+		}
 	}
 }
