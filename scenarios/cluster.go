@@ -368,11 +368,13 @@ func (t clusterTable) readSlowdowns(c *model.Cluster, l *load, m *hardware) {
 		if more := len(missing) - most; more > 0 {
 			shown += fmt.Sprintf(" and %d more", more)
 		}
-		names := make([]string, len(c.Nodes))
+		var names []string
 		for i := range c.Nodes {
-			names[i] = c.Nodes[i].Name
+			names = append(names, c.Nodes[i].Name)
 		}
-		t.warnAt(t.line("slowdowns"), "cluster.slowdowns: no node of this cluster has the name %s, so it has no effect%s", shown, input.DidYouMean(missing[0], names))
+		if n := len(names); n > 0 {
+			t.warnAt(t.line("slowdowns"), "cluster.slowdowns: no node of this cluster has the name %s, so it has no effect: want one of %s to %s%s", shown, names[0], names[n-1], input.DidYouMean(missing[0], names))
+		}
 	}
 	in.done()
 }

@@ -359,7 +359,13 @@ func shortKeys(keys []string) []string {
 func (t *table) variations() (names []string, choices [][]any) {
 	vary := t.inner("vary")
 	total := 1
-	for _, key := range slices.SortedFunc(maps.Keys(vary.values), func(a, b string) int { return vary.line(a) - vary.line(b) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(vary.values), func(a, b string) int {
+		x, y := vary.line(a), vary.line(b)
+		if x < 0 && y < 0 { // of the first setting and of the second
+			return y - x
+		}
+		return x - y
+	}) {
 		v, _ := vary.ask(key)
 		list, ok := v.([]any)
 		if !ok || len(list) == 0 {

@@ -208,7 +208,7 @@ func TestInputsWithoutEffectWarn(t *testing.T) {
 		{"a queue without jobs", head + "[scheduler]\nname = \"capacity\"\n[[scheduler.queue]]\nname = \"default\"\ncapacity = 50\n[[scheduler.queue]]\nname = \"idle\"\ncapacity = 50", "s.toml:13: queue idle gets no job"},
 		{"a queue under fair", head + "queue = \"q\"\n[scheduler]\nname = \"fair2\"", "s.toml:8: job[0].queue has no effect: the scheduler is fair2: want pool"},
 		{"a pool under capacity", head + "pool = \"p\"\n[scheduler]\nname = \"capacity\"", "s.toml:8: job[0].pool has no effect: the scheduler is capacity: want queue"},
-		{"a node there is not", head + "[cluster.slowdowns]\nnode7 = 2", "s.toml:8: cluster.slowdowns: no node of this cluster has the name node7, so it has no effect (did you mean node1?)"},
+		{"a node there is not", head + "[cluster.slowdowns]\nnode7 = 2", "s.toml:8: cluster.slowdowns: no node of this cluster has the name node7, so it has no effect: want one of node1 to node2 (did you mean node1?)"},
 		{"a scale without a trace", head + "[workload]\nscale_time = 2", "s.toml:9: workload.scale_time has no effect: there is no trace"},
 		{"times of reduces there are not", head + "reduce_ms = 5", "s.toml:8: job[0].reduce_ms has no effect: the job has no reduces"},
 	} {
