@@ -69,7 +69,7 @@ func addSlots(h *workload.History, conf workload.Conf, add func(key, told, value
 		} else if most := h.MostOnMachine(kind); most > 0 {
 			add(key, Bounded, fmt.Sprintf("%d or more", most), "attempts at once on a machine")
 		} else {
-			add(key, NotTold, "", "no attempt names its machine")
+			add(key, NotTold, "", "no such attempt names its machine")
 		}
 	}
 	release, known := model.ReleaseOf(conf)
