@@ -10,10 +10,6 @@ import (
 
 const mib = 1 << 20
 
-// SortPhase is the sort of a reduce after its last fetch. The platform model
-// counts it as shuffle; on its own it separates merging from the network.
-const SortPhase = "sort"
-
 // Observe adds the phases of a task that succeeded. The sort of a reduce counts as
 // shuffle; its waits for map outputs do not count.
 func (p *Profile) Observe(a *workload.Attempt) {

@@ -21,6 +21,10 @@ import (
 // 2013), in the order of a task's life.
 var Phases = [...]string{"read", "collect", "spill", "merge", "shuffle", "write"}
 
+// SortPhase is the sort of a reduce after its last fetch. The platform model
+// counts it as shuffle; on its own it separates merging from the network.
+const SortPhase = "sort"
+
 // phaseData is the data of one task in each phase, MB, in the order of Phases.
 type phaseData struct {
 	Read    float64 `json:"read"`
@@ -179,8 +183,8 @@ func ReadProfile(r io.Reader) (Profile, error) {
 	}
 	var p Profile
 	err = eachRow(lines, strings.Join(profileHeader, ","), func(line int, fields []string) (err error) {
-		if known := append(slices.Clone(Phases[:]), SortPhase); !slices.Contains(known, fields[0]) {
-			return fmt.Errorf("line %d: phase %q: want one of %s%s", line, fields[0], strings.Join(known, ", "), input.DidYouMean(fields[0], known))
+		if fields[0] == "" {
+			return fmt.Errorf("line %d: phase: empty", line)
 		}
 		if _, err := strconv.Atoi(fields[1]); err != nil {
 			return fmt.Errorf("line %d: row %q: want a whole number", line, fields[1])
