@@ -17,7 +17,6 @@ import (
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
-	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study/simulated"
 	"github.com/slotwave/slotwave/workload"
@@ -70,7 +69,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 		s.simulateAll(&group, run, r, tables[r], progress)
 	}
 	group.Go(func() error { return s.replayRecord(runs...) })
-	group.Go(func() error { return s.replayChances(runs...) })
+	group.Go(func() error { return s.replayChances(0, runs...) })
 	err := group.Wait()
 	for r := range tables {
 		for i := range tables[r] {
@@ -123,7 +122,7 @@ func (s *Study) Repeat(r int) (*results.Run, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(s.replayRecord(run), s.replayChances(run)); err != nil {
+	if err := errors.Join(s.replayRecord(run), s.replayChances(r, run)); err != nil {
 		return nil, err
 	}
 	s.spread(run, r)
@@ -208,9 +207,10 @@ const (
 	mostTasksOfChances = 2_000_000
 )
 
-// replayChances simulates runs on recorded times of tasks again, with other places of
-// inputs and phases of heartbeats, and with the times of equal tasks drawn from each other.
-func (s *Study) replayChances(runs ...*results.Run) error {
+// replayChances simulates runs of the scenario, from the first on, that use recorded times
+// of tasks again, with other places of inputs and phases of heartbeats, and with the times
+// of equal tasks drawn from each other.
+func (s *Study) replayChances(first int, runs ...*results.Run) error {
 	moved := func(r *results.Run) bool { return asks(r) && r.Rescaled }
 	if !slices.ContainsFunc(runs, moved) || s.Options.ForkAt != "" {
 		return nil
@@ -224,12 +224,11 @@ func (s *Study) replayChances(runs ...*results.Run) error {
 		if err != nil {
 			return err
 		}
-		for _, run := range runs {
+		for k, run := range runs {
 			if !moved(run) {
 				continue
 			}
-			at := slices.IndexFunc(scenario.Runs, func(r scenarios.Run) bool { return r.Question.Name == run.Question.Name })
-			q := &scenario.Runs[at].Question
+			q := &scenario.Runs[first+k].Question
 			q.Cluster.Phases = nil // recorded ones are those of one run
 			p, err := Predict(sim.Simulator{}, q)
 			if err != nil {
