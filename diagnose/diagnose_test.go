@@ -145,24 +145,31 @@ func TestStandstill(t *testing.T) {
 }
 
 // Maps of 4 s run on three nodes. From 20 to 80 s one begins none, although the others
-// begin those of the next job; the two with which it goes on are late.
+// begin those of the next job; the two with which it goes on are late, if it has their
+// input. Of others none was offered to it.
 func TestStandstillBetweenMaps(t *testing.T) {
-	w := &world{}
-	maps := func(from, to time.Duration, nodes ...string) {
-		for at := from; at < to; at += 4 * s {
-			for _, node := range nodes {
-				w.attempt(workload.Map, node, 0, at, at, at+4*s)
+	limits := DefaultThresholds()
+	found := func(locality workload.Locality) []standstill {
+		w := &world{}
+		maps := func(from, to time.Duration, nodes ...string) {
+			for at := from; at < to; at += 4 * s {
+				for _, node := range nodes {
+					w.attempt(workload.Map, node, 0, at, at, at+4*s).Locality = locality
+				}
 			}
 		}
+		w.job("next", 20*s, 100*s)
+		maps(20*s, 96*s, "a", "b")
+		w.job("first", 0, 100*s)
+		maps(0, 20*s, "a", "b", "c")
+		maps(80*s, 88*s, "c")
+		return keep(w.input().Jobs, nil).still(&limits)
 	}
-	w.job("next", 20*s, 100*s)
-	maps(20*s, 96*s, "a", "b")
-	w.job("first", 0, 100*s)
-	maps(0, 20*s, "a", "b", "c")
-	maps(80*s, 88*s, "c")
-	limits := DefaultThresholds()
-	still := keep(w.input().Jobs, nil).still(&limits)
+	still := found(workload.NodeLocal)
 	if len(still) != 1 || still[0].node != "c" || still[0].from != 20*s || still[0].until != 80*s || len(still[0].tasks) != 2 {
 		t.Errorf("%+v, want c from 20 to 80 s with two late maps", still)
+	}
+	if still := found(workload.RackLocal); len(still) > 0 {
+		t.Errorf("%+v, want none for maps whose input is elsewhere", still)
 	}
 }

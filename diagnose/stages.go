@@ -203,7 +203,8 @@ func (r *Summary) add(phase string, times []float64, s *stage) {
 // there began or ended for more than Still times its usual gap, while other nodes
 // went on. Most of the maps that ran through the gap, in at least half of the map
 // slots, must be outliers that took longer than their peers by most of the gap; or several
-// maps start when the node goes on, of jobs half of whose maps had started before.
+// maps start when the node goes on, whose input it has, of jobs half of whose maps had
+// started before.
 // Reduces do not count, because they may wait for maps as long.
 func (b *books) still(t *Thresholds) []standstill {
 	overdue := make([]float32, b.rows) // seconds beyond the median of its peers; 0: not a map, or not an outlier
@@ -262,7 +263,7 @@ func (b *books) still(t *Thresholds) []standstill {
 			through := 0
 			for _, i := range rows {
 				a := b.at(i)
-				if soon := g.until + (g.until-g.from)/10; a.kind == workload.Map && a.number == 0 && a.start >= g.until && a.start <= soon && begun[a.job] <= g.from {
+				if soon := g.until + (g.until-g.from)/10; a.kind == workload.Map && a.number == 0 && a.locality == workload.NodeLocal && a.start >= g.until && a.start <= soon && begun[a.job] <= g.from {
 					late++
 					g.tasks = append(g.tasks, i)
 				}
