@@ -564,19 +564,35 @@ func (t clusterTable) resourceOf(conf, recorded workload.Conf, used model.Resour
 // heldOnMachine returns the most that containers of maps and reduces held at once on a
 // machine of a record, if the ResourceManager gave them what their jobs ask for.
 func heldOnMachine(h *workload.History, release *model.YARNRelease) model.Resource {
-	held := func(of func(model.Resource) int64, unit string) int64 {
-		return h.MostHeld(func(j *workload.HistoryJob, task *workload.HistoryTask) int64 {
-			size, err := release.TaskSize(j.Conf, task.Kind)
-			step, wrong := j.Conf.Whole("yarn.scheduler.minimum-allocation-" + unit)
-			if err != nil || wrong != nil || step < 1 || step > mostContainer || of(size) > mostContainer || task.Kind > workload.Reduce {
+	sizes := make(map[*workload.HistoryJob][2]model.Resource, len(h.Jobs)) // of maps and reduces; 0: not known
+	for i := range h.Jobs {
+		conf := h.Jobs[i].Conf
+		rounded := func(n int64, unit string) int64 {
+			step, err := conf.Whole("yarn.scheduler.minimum-allocation-" + unit)
+			if err != nil || step < 1 || step > mostContainer || n > mostContainer {
 				return 0
 			}
-			return (of(size) + int64(step) - 1) / int64(step) * int64(step)
+			return (n + int64(step) - 1) / int64(step) * int64(step)
+		}
+		var of [2]model.Resource
+		for kind := range of {
+			if size, err := release.TaskSize(conf, workload.Kind(kind)); err == nil {
+				of[kind] = model.Resource{MemoryMiB: rounded(size.MemoryMiB, "mb"), VCores: rounded(size.VCores, "vcores")}
+			}
+		}
+		sizes[&h.Jobs[i]] = of
+	}
+	held := func(of func(model.Resource) int64) int64 {
+		return h.MostHeld(func(j *workload.HistoryJob, t *workload.HistoryTask) int64 {
+			if t.Kind > workload.Reduce {
+				return 0
+			}
+			return of(sizes[j][t.Kind])
 		})
 	}
 	return model.Resource{
-		MemoryMiB: held(func(r model.Resource) int64 { return r.MemoryMiB }, "mb"),
-		VCores:    held(func(r model.Resource) int64 { return r.VCores }, "vcores"),
+		MemoryMiB: held(func(r model.Resource) int64 { return r.MemoryMiB }),
+		VCores:    held(func(r model.Resource) int64 { return r.VCores }),
 	}
 }
 

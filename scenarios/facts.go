@@ -103,9 +103,14 @@ func addContainers(h *workload.History, add func(key, told, value, why string)) 
 		release, _ = model.FindRelease(usualYARN)
 		add("cluster.hadoop", NotTold, "", usualYARN+" replays it on YARN")
 	}
-	const why = "containers of tasks at once on a machine"
-	used := heldOnMachine(h, release.YARN)
-	add("cluster.memory", Bounded, fmt.Sprintf("%d MiB or more", used.MemoryMiB), why)
-	add("cluster.vcores", Bounded, fmt.Sprintf("%d or more", used.VCores), why)
+	if used := heldOnMachine(h, release.YARN); used.MemoryMiB > 0 {
+		const why = "containers of tasks at once on a machine"
+		add("cluster.memory", Bounded, fmt.Sprintf("%d MiB or more", used.MemoryMiB), why)
+		add("cluster.vcores", Bounded, fmt.Sprintf("%d or more", used.VCores), why)
+	} else {
+		const why = "no attempt names its machine"
+		add("cluster.memory", NotTold, "", why)
+		add("cluster.vcores", NotTold, "", why)
+	}
 	add("scheduler.name", NotTold, "", "scheduler.queue or scheduler.file states it and its queues")
 }

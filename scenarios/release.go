@@ -22,7 +22,11 @@ func (t clusterTable) releaseOf(l *load) string {
 	recorded, err := model.FindRelease(l.history.Release)
 	known := l.history.Release != "" && err == nil
 	if l.onYARN || known && recorded.YARN != nil {
-		t.assume("the record is of YARN and is replayed on slots; cluster.hadoop = %s replays it on YARN", cmp.Or(l.history.Release, usualYARN))
+		release := usualYARN
+		if known && recorded.YARN != nil {
+			release = l.history.Release
+		}
+		t.assume("the record is of YARN and is replayed on slots; cluster.hadoop = %s replays it on YARN", release)
 	} else if known {
 		t.assume("hadoop = %s, as the trace says", l.history.Release)
 		return l.history.Release

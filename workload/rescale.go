@@ -185,20 +185,19 @@ func (m *MapTasks) grow(by float64) {
 }
 
 // evenly returns which of the recorded maps each map is: all of them, as often as they go
-// whole into the number, and the rest, in their order, evenly from short to long splits
-// and times, so that bytes and times grow as the number does.
+// whole into the number, and the rest, in their order, evenly from short to long ones, so
+// that times grow as the number does, and bytes with them.
 func (m *MapTasks) evenly(recorded int) []int {
-	bySize := make([]int, recorded)
-	for i := range bySize {
-		bySize[i] = i
+	byTime := make([]int, recorded)
+	for i := range byTime {
+		byTime[i] = i
 	}
-	slices.SortStableFunc(bySize, func(a, b int) int {
-		order := 0
-		if m.Splits != nil {
-			order = cmp.Compare(m.Splits[a].Bytes, m.Splits[b].Bytes)
-		}
-		if order == 0 && m.Time.Each != nil {
+	slices.SortStableFunc(byTime, func(a, b int) (order int) {
+		if m.Time.Each != nil {
 			order = cmp.Compare(m.Time.Each[a], m.Time.Each[b])
+		}
+		if order == 0 && m.Splits != nil {
+			order = cmp.Compare(m.Splits[a].Bytes, m.Splits[b].Bytes)
 		}
 		return order
 	})
@@ -208,7 +207,12 @@ func (m *MapTasks) evenly(recorded int) []int {
 	}
 	rest := chosen[m.Count-m.Count%recorded:]
 	for k := range rest {
-		rest[k] = bySize[(2*k+1)*recorded/(2*len(rest))]
+		middle, n := (2*k+1)*recorded-len(rest), 2*len(rest) // of the k-th part, over n
+		at := middle / n
+		if half := 2 * (middle % n); half > n || half == n && k%2 == 1 {
+			at++
+		}
+		rest[k] = byTime[at]
 	}
 	slices.Sort(rest)
 	return chosen

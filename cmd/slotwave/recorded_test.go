@@ -648,7 +648,7 @@ func TestInspectWarns(t *testing.T) {
 	const atOnce = "all 2 jobs are submitted at once"
 	for topology, want := range map[string][2]string{
 		"":              {"with input only: 1, which do not count as workers", "1 machine that only hold input are no workers"},
-		"topology.json": {"without a task: 2, which count as workers", "2 machines without a task are workers"},
+		"topology.json": {"without a task: 1, which count as workers", "1 machine without a task are workers"},
 	} {
 		seen := verb(t, "inspect", "trace.json", "--topology", topology)
 		out, errs := "", ""
