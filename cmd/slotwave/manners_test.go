@@ -135,7 +135,7 @@ func TestMistakesInFiles(t *testing.T) {
 		{"run rules --workload jhist", exitInput, "rules: no queues of a cluster on YARN (did you mean rules/fair-scheduler.xml?)"},
 		{"convert jhist out/two-jobs --to csv --out both", exitInput, "jhist, out/two-jobs: some files have Unix times and others relative times"},
 		{"platform fit jhist", exitInput, "jhist: a folder: want a table of benchmarks (slotwave platform bench writes one); slotwave platform calibrate jhist takes a history"},
-		{"platform fit phases.csv", exitInput, "phases.csv: read: no rows of this phase: want benchmarks of all: read, collect, spill, merge, shuffle, write"},
+		{"platform fit phases.csv", exitInput, "read: no rows of this phase: want benchmarks of all: read, collect, spill, merge, shuffle, write"},
 		{"reproduce zhang --figure 3 --platform dl145", exitInput, "--platform: dl145: not one of the shipped platforms (did you mean dl145-g3?)"},
 		{"validate site.xml", exitInput, "site.xml" + left},
 		{"validate jhist", exitDone, conf[0] + left},
