@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -111,17 +112,15 @@ func (v *verifier) times(q model.WhatIf) (map[string]time.Duration, error) {
 	if err != nil {
 		return nil, err
 	}
-	times := map[string]time.Duration{"": p.Mean}
-	sum, ended := time.Duration(0), 0
-	for _, j := range p.Jobs {
-		if j.Finish >= 0 && j.State != workload.Failed {
-			times[j.ID] = j.Finish - j.Submit
-			sum, ended = sum+j.Finish-j.Submit, ended+1
+	times := TimesOf(&p)
+	if n := len(times); n > 0 && n == len(p.Jobs) {
+		sum := time.Duration(0)
+		for _, t := range times {
+			sum += t
 		}
+		times[meanJob] = sum / time.Duration(n)
 	}
-	if ended > 0 && ended == len(p.Jobs) {
-		times[meanJob] = sum / time.Duration(ended)
-	}
+	times[""] = p.Mean
 	return times, nil
 }
 
@@ -262,7 +261,7 @@ func (v *verifier) extend(t *trial, n int) error {
 		r.ranked = r.Gain
 	}
 	if r.Outcome == Confirmed {
-		r.Note = v.forAll(t.runs)
+		r.Note = v.forAll(&t.changed, t.runs)
 	}
 	t.receipt = r
 	return nil
@@ -335,23 +334,12 @@ func (v *verifier) gain(runs []map[string]time.Duration, job string) (Receipt, b
 }
 
 // forAll says what a change does to all jobs of a run with several.
-func (v *verifier) forAll(runs []map[string]time.Duration) string {
-	e := EffectOf(v.bases[:len(runs)], runs, Deadlines(&v.base))
-	if e.Jobs < 2 {
+func (v *verifier) forAll(changed *model.WhatIf, runs []map[string]time.Duration) string {
+	e := EffectOf([2][]map[string]time.Duration{v.bases[:len(runs)], runs}, [2]*model.WhatIf{&v.base, changed})
+	if !e.OfSeveral() {
 		return ""
 	}
 	return "all jobs: " + e.String()
-}
-
-// Deadlines returns the deadlines of jobs by ID, from their submissions.
-func Deadlines(q *model.WhatIf) map[string]time.Duration {
-	deadlines := map[string]time.Duration{}
-	for i := range q.Jobs {
-		if j := &q.Jobs[i]; j.Deadline > 0 {
-			deadlines[j.ID] = j.Deadline - j.Submit
-		}
-	}
-	return deadlines
 }
 
 // Effect is what a change does to the jobs of a run: the changes of the mean time and
@@ -362,26 +350,30 @@ type Effect struct {
 	Faster, Slower int     // by more than 1 %
 	Worst          string  // job that loses most
 	WorstBy        time.Duration
-	Deadlines      int
-	Late           [2]int // before and after
+	Deadlines      [2]int // before and after
+	Late           [2]int // of them, also those of jobs that do not end in each run
 }
 
-// TimesOf returns the times of the jobs that a run ends, by ID.
+// TimesOf returns the times of the jobs that a run ends without a failure, by ID.
 func TimesOf(p *model.Prediction) map[string]time.Duration {
 	times := map[string]time.Duration{}
 	for i := range p.Jobs {
-		if j := &p.Jobs[i]; j.Finish >= 0 {
+		if j := &p.Jobs[i]; j.Finished() && j.State != workload.Failed {
 			times[j.ID] = j.Finish - j.Submit
 		}
 	}
 	return times
 }
 
-// EffectOf compares the times of jobs by ID, in pairs of runs. "" and "*" are no jobs.
-// Deadlines count from the submissions; a job without one is not in the list.
-func EffectOf(before, after []map[string]time.Duration, deadlines map[string]time.Duration) Effect {
+// EffectOf compares the times of jobs by ID, in pairs of runs before and after a change.
+// "" and "*" are no jobs. The questions state the deadlines.
+func EffectOf(times [2][]map[string]time.Duration, questions [2]*model.WhatIf) Effect {
 	const notable = 0.01
+	before, after := times[0], times[1]
 	var e Effect
+	for i, q := range questions {
+		e.Deadlines[i], e.Late[i] = lateJobs(q, times[i])
+	}
 	var was, is []float64
 	for _, id := range sortedKeys(before[0]) {
 		if id == "" || id == meanJob {
@@ -410,14 +402,6 @@ func EffectOf(before, after []map[string]time.Duration, deadlines map[string]tim
 				e.Worst, e.WorstBy = id, by
 			}
 		}
-		if d, has := deadlines[id]; has {
-			e.Deadlines++
-			for i, t := range []float64{b, a} {
-				if t > d.Seconds() {
-					e.Late[i]++
-				}
-			}
-		}
 	}
 	if e.Jobs > 0 {
 		e.Mean, e.P95 = mean(is)/mean(was)-1, quantile(is, 0.95)/quantile(was, 0.95)-1
@@ -425,15 +409,45 @@ func EffectOf(before, after []map[string]time.Duration, deadlines map[string]tim
 	return e
 }
 
+// lateJobs counts the jobs of a question with a deadline, and those whose mean time over
+// runs exceeds it.
+func lateJobs(q *model.WhatIf, runs []map[string]time.Duration) (deadlines, late int) {
+	for i := range q.Jobs {
+		j := &q.Jobs[i]
+		if j.Deadline == 0 {
+			continue
+		}
+		sum := 0.0
+		for _, times := range runs {
+			if t, ended := times[j.ID]; ended {
+				sum += t.Seconds()
+			} else {
+				sum = math.Inf(1)
+			}
+		}
+		deadlines++
+		if sum > float64(len(runs))*(j.Deadline-j.Submit).Seconds() {
+			late++
+		}
+	}
+	return deadlines, late
+}
+
+// OfSeveral reports whether the effect says more than how the time of one job changes.
+func (e *Effect) OfSeveral() bool { return e.Jobs > 1 || max(e.Deadlines[0], e.Deadlines[1]) > 0 }
+
 func (e Effect) String() string {
-	text := fmt.Sprintf("mean %+.1f %%, p95 %+.1f %%, %d faster, %d slower", 100*e.Mean, 100*e.P95, e.Faster, e.Slower)
+	var parts []string
+	if e.Jobs > 0 {
+		parts = append(parts, fmt.Sprintf("mean %+.1f %%, p95 %+.1f %%, %d faster, %d slower", 100*e.Mean, 100*e.P95, e.Faster, e.Slower))
+	}
 	if e.Slower > 0 {
-		text += fmt.Sprintf(", worst %s by %s", e.Worst, seconds(e.WorstBy))
+		parts = append(parts, fmt.Sprintf("worst %s by %s", e.Worst, seconds(e.WorstBy)))
 	}
-	if e.Deadlines > 0 {
-		text += fmt.Sprintf(", %d of %d deadlines missed in place of %d", e.Late[1], e.Deadlines, e.Late[0])
+	if d := e.Deadlines; max(d[0], d[1]) > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d deadlines missed in place of %d of %d", e.Late[1], d[1], e.Late[0], d[0]))
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 func (v *verifier) failed(err error) Receipt {

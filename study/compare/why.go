@@ -141,7 +141,7 @@ func Explain(first, second, job string, o study.Options, progress study.SweepPro
 		}
 	}
 	slices.SortStableFunc(w.Jobs, func(a, b Difference) int { return -cmp.Compare(max(a.Mean, -a.Mean), max(b.Mean, -b.Mean)) })
-	if e := diagnose.EffectOf(ended[0], ended[1], diagnose.Deadlines(shown[0].Question)); e.Jobs > 1 {
+	if e := diagnose.EffectOf(ended, [2]*model.WhatIf{shown[0].Question, shown[1].Question}); e.OfSeveral() {
 		e.Worst = text.Escape(e.Worst)
 		if won, lost := w.changed(); len(w.Jobs) > 0 { // the intervals decide
 			if e.Faster, e.Slower = len(won), len(lost); e.Slower > 0 {

@@ -93,7 +93,7 @@ func difference(before, after *Run) string {
 			times[i][r.Jobs[k].ID] = r.Jobs[k].Finish - r.Jobs[k].Submit
 		}
 	}
-	e := diagnose.EffectOf(times[:1], times[1:], nil)
+	e := diagnose.EffectOf([2][]map[string]time.Duration{times[:1], times[1:]}, [2]*model.WhatIf{{}, {}})
 	if e.Jobs == 0 {
 		return ""
 	}

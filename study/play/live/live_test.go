@@ -60,6 +60,26 @@ func TestDiffer(t *testing.T) {
 	}
 }
 
+// Each side has its own deadlines, and a job that does not end misses its own.
+func TestDifferInDeadlines(t *testing.T) {
+	const deadline = "job.0.deadline="
+	for _, c := range []struct {
+		a, b []string
+		want string
+	}{
+		{[]string{deadline + "100s"}, []string{deadline + "1000s"}, "0 of 1 deadlines missed in place of 1 of 1."},
+		{[]string{deadline + "1000s"}, []string{deadline + "100s", "job.1.deadline=1h"}, "1 of 2 deadlines missed in place of 0 of 1."},
+		{[]string{deadline + "1000s"}, nil, "0 of 0 deadlines missed in place of 0 of 1."},
+		{[]string{deadline + "1000s"}, []string{deadline + "1000s", "until=\"50s\""}, "Jobs with B, 0 in both: 1 of 1 deadlines missed in place of 0 of 1."},
+	} {
+		var s Session
+		answer, _ := asked(t, &s, Asked{Verb: "open", Name: "two-jobs"}, Asked{Verb: "run", Set: c.a}, Asked{Verb: "run", Side: 1, Set: c.b}, Asked{Verb: "differ"})
+		if !strings.Contains(answer, c.want) {
+			t.Errorf("%q and %q: got %s: want %s", c.a, c.b, answer, c.want)
+		}
+	}
+}
+
 // sumOf is the time of all jobs of a side.
 func sumOf(k *side) (sum int) {
 	for i := range k.run.Prediction.Jobs {

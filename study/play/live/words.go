@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study/simulated"
 	"github.com/slotwave/slotwave/workload"
@@ -80,10 +81,14 @@ func than(a, b time.Duration) string {
 	return fmt.Sprintf("The run takes %s with A and %s with B: %s %s (%.1f %%).%s", text.Duration(int64(a)), text.Duration(int64(b)), text.Duration(int64(max(b-a, a-b))), way, 100*by, note)
 }
 
-// compareJobs compares the jobs of runs that have more than one.
+// compareJobs compares the jobs of runs that have more than one, or a deadline.
 func (w *words) compareJobs(sides *[2]side) {
-	e := diagnose.EffectOf([]map[string]time.Duration{diagnose.TimesOf(&sides[0].run.Prediction)}, []map[string]time.Duration{diagnose.TimesOf(&sides[1].run.Prediction)}, diagnose.Deadlines(sides[0].question))
-	if e.Jobs > 1 {
+	var times [2][]map[string]time.Duration
+	for i := range sides {
+		times[i] = []map[string]time.Duration{diagnose.TimesOf(&sides[i].run.Prediction)}
+	}
+	e := diagnose.EffectOf(times, [2]*model.WhatIf{sides[0].question, sides[1].question})
+	if e.OfSeveral() {
 		e.Worst = workload.Escape(e.Worst)
 		w.say("Jobs with B, %d in both: %s.", e.Jobs, e)
 	}
