@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,9 @@ type location struct{ from, to string }
 
 // edge is a flow of data. Its kind comes from the edge mapping.
 type edge struct{ id, from, to, kind string }
+
+// endpoints says how close both ends of an edge can be.
+var endpoints = []string{"intra-thread", "intra-task", "intra-node", "unconstrained"}
 
 // taskPool is the tasks of one kind: the vertices of each of their phases, in order. How
 // many tasks and threads run them only the samples say.
@@ -215,26 +219,33 @@ func ParseSpecification(file, text string) (*Specification, error) {
 	s := &Specification{}
 	ids := map[string]bool{}
 	var open []string // the headings of the blocks around a line
+	whole := false    // all sections are in a block of their own, as in figure 7
 	for _, line := range linesOf(text) {
 		heading, opens := strings.CutSuffix(line.text, "{")
 		var err error
 		switch {
-		case line.text == "Specification {", line.text == "}" && len(open) == 0: // all sections are in a block of their own, as in figure 7
-		case line.text == "}":
+		case line.text == "Specification {" && len(open) == 0 && !whole:
+			whole = true
+		case line.text == "}" && len(open) > 0:
 			open = open[:len(open)-1]
+		case line.text == "}" && whole:
+			whole = false
 		case opens:
 			open = append(open, strings.TrimSpace(heading))
 			err = s.open(open)
 		case len(open) == 0:
 			err = noSection(line.text)
 		case open[0] == "Vertex Mapping":
-			err = s.phase(line.text, len(open))
+			err = s.phase(line.text, open)
 		default:
 			err = s.entry(open[0], line.text, ids)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, line.number, err)
 		}
+	}
+	if whole {
+		open = append([]string{"Specification"}, open...)
 	}
 	if len(open) > 0 {
 		return nil, fmt.Errorf("%s: %s: got the end of the file: want }", file, open[len(open)-1])
@@ -245,8 +256,14 @@ func ParseSpecification(file, text string) (*Specification, error) {
 	return s, nil
 }
 
-// mappingBlocks are the beginnings of the headings in Vertex Mapping, by depth.
-var mappingBlocks = []string{"Vertex Mapping", "Task Pool", "Phase", "Thread"}
+// mappingBlocks are the headings of Vertex Mapping and in it, by depth. How many tasks
+// and threads the parentheses state does not matter: the samples say it.
+var mappingBlocks = []*regexp.Regexp{
+	regexp.MustCompile(`^Vertex Mapping$`),
+	regexp.MustCompile(`^Task Pool(?:\s+([\w.-]+))?\s*(?:\([^()]*\))?$`),
+	regexp.MustCompile(`^Phase$`),
+	regexp.MustCompile(`^Thread (?:Group )?Pool\s*(?:\([^()]*\))?$`),
+}
 
 // open begins the block of the last of some headings.
 func (s *Specification) open(headings []string) error {
@@ -254,11 +271,11 @@ func (s *Specification) open(headings []string) error {
 	switch {
 	case depth == 0 && !slices.Contains([]string{"Input", "Output", "Vertices", "Edges", "Vertex Mapping", "Edge Mapping"}, heading):
 		return noSection(heading + " {")
-	case depth > 0 && (headings[0] != "Vertex Mapping" || depth >= len(mappingBlocks) || !strings.HasPrefix(heading, mappingBlocks[depth])):
-		return fmt.Errorf("got %q in %s: want Vertex Mapping { Task Pool { Phase { Thread Pool { VERTEX, ... } } } }", heading, headings[depth-1])
+	case depth > 0 && (headings[0] != "Vertex Mapping" || depth >= len(mappingBlocks) || !mappingBlocks[depth].MatchString(heading)):
+		return noMapping(heading, headings[depth-1])
 	case depth == 1:
-		name, _, _ := strings.Cut(strings.TrimPrefix(heading, "Task Pool"), "(")
-		s.pools = append(s.pools, taskPool{name: cmp.Or(strings.TrimSpace(name), strconv.Itoa(1+len(s.pools)))})
+		name := mappingBlocks[depth].FindStringSubmatch(heading)[1]
+		s.pools = append(s.pools, taskPool{name: cmp.Or(name, strconv.Itoa(1+len(s.pools)))})
 	case depth == 2:
 		p := &s.pools[len(s.pools)-1]
 		p.phases = append(p.phases, nil)
@@ -270,10 +287,14 @@ func noSection(line string) error {
 	return fmt.Errorf("got %q: want a section: Input {, Output {, Vertices {, Edges {, Vertex Mapping { or Edge Mapping {", line)
 }
 
-// phase adds the vertices of a thread pool to the last phase.
-func (s *Specification) phase(line string, depth int) error {
-	if depth != len(mappingBlocks) {
-		return fmt.Errorf("got %q: want %s {", line, mappingBlocks[depth])
+func noMapping(line, block string) error {
+	return fmt.Errorf("got %q in %s: want Vertex Mapping { Task Pool { Phase { Thread Pool { VERTEX, ... } } } }", line, block)
+}
+
+// phase adds the vertices of a thread pool, the last of some headings, to the last phase.
+func (s *Specification) phase(line string, headings []string) error {
+	if len(headings) != len(mappingBlocks) {
+		return noMapping(line, headings[len(headings)-1])
 	}
 	phases := s.pools[len(s.pools)-1].phases
 	for id := range strings.SplitSeq(line, ",") {
@@ -294,8 +315,12 @@ func (s *Specification) entry(section, line string, ids map[string]bool) error {
 		if i < 0 {
 			return fmt.Errorf("got unknown edge %q", id)
 		}
-		kind, _, _ := strings.Cut(value, ",")
-		s.edges[i].kind = strings.TrimSpace(kind)
+		kind, endpoint, _ := strings.Cut(value, ",")
+		kind, endpoint = strings.TrimSpace(kind), strings.TrimSpace(endpoint)
+		if kind == "" || !slices.Contains(endpoints, endpoint) {
+			return fmt.Errorf("%s: got %q: want TYPE, ENDPOINT with endpoint one of %s", id, value, strings.Join(endpoints, ", "))
+		}
+		s.edges[i].kind = kind
 		return nil
 	}
 	if ids[id] {

@@ -80,6 +80,17 @@ func TestSpecificationErrors(t *testing.T) {
 		{"  map: MapTask.run", "  map MapTask.run", "want ID: VALUE"},
 		{"  spill: SpillThread.run\n", "  map: SpillThread.run\n", "got map twice"},
 		{"    Phase {\n", "    Stage {\n", `got "Stage" in Task Pool Map (1~*): want`},
+		{"    Phase {\n", "    Phases without end {\n", `spec:26: got "Phases without end" in`},
+		{"Thread Pool (1) { map }", "Threadbare nonsense { map }", `spec:27: got "Threadbare nonsense" in Phase: want`},
+		{"Task Pool Map (1~*) {", "Task Poolish ( {", `spec:25: got "Task Poolish (" in Vertex Mapping: want`},
+		{"Task Pool Map (1~*) {", "Task Pool Map 1~* {", `spec:25: got "Task Pool Map 1~*" in`},
+		{"Input {", "Specification {\nInput {", "spec: Specification: got the end of the file: want }"},
+		{"  in: HDFS", "  Specification {\n  in: HDFS", `spec:2: got "Specification" in Input: want`},
+		{"Output {", "}\nOutput {", `spec:4: got "}": want a section`},
+		{"  e6: HDFS, unconstrained\n}", "  e6: HDFS, unconstrained\n}\n}", `spec:50: got "}": want a section`},
+		{"e0: HDFS, unconstrained", "e0: HDFS, near", `spec:42: e0: got "HDFS, near": want TYPE, ENDPOINT`},
+		{"e0: HDFS, unconstrained", "e0: HDFS", `spec:42: e0: got "HDFS": want TYPE, ENDPOINT`},
+		{"e0: HDFS, unconstrained", "e0: , unconstrained", `spec:42: e0: got ", unconstrained": want TYPE, ENDPOINT`},
 		{"  e6: HDFS, unconstrained\n}", "  e6: HDFS, unconstrained", "got the end of the file: want }"},
 	} {
 		text := strings.Replace(whole, c.old, c.new, 1)
