@@ -329,10 +329,10 @@ func (z *Sizing) notes(l *Line, s *Size) []string {
 
 // wanted says what to change where no size of a line is enough.
 func (l *Line) wanted() string {
-	if most := l.largest().Nodes; most < l.Usable {
-		return fmt.Sprintf("a most_nodes above %d, since the tasks can use %s, or looser goals", most, text.Count(l.Usable, "node"))
+	if l.Enough > 0 {
+		return fmt.Sprintf("a most_nodes above %d, since a run on %s meets the goals, or looser goals", l.largest().Nodes, text.Count(l.Enough, "node"))
 	}
-	return "looser goals, or other nodes: the tasks cannot use more of these"
+	return "looser goals, or other nodes: more of these would not be enough"
 }
 
 // missedNotes say which goals no size of a line meets, and what their jobs spend their

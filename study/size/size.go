@@ -63,6 +63,7 @@ type line struct {
 	question *model.WhatIf   // with one node of this type
 	most     int             // nodes
 	usable   int             // nodes that the tasks can use
+	enough   int             // nodes above most that meet the goals; 0: none do, or a size is the answer
 	guess    int             // nodes at which the search begins
 	guesses  []guess         // of the models
 	answer   *candidate      // nil: no size is enough
@@ -255,8 +256,8 @@ func (z *Search) openLine(l *line, settings []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", z.StudyName, err)
 	}
-	l.usable = min(most, mostTried)
-	l.most = l.usable
+	l.usable = min(most, workload.MostNodes)
+	l.most = min(l.usable, mostTried)
 	if z.File.Size.MostNodes > 0 {
 		l.most = z.File.Size.MostNodes
 	}
@@ -516,10 +517,8 @@ func (z *Search) answer(at int) error {
 		}
 		if shown = l.most; l.answer != nil {
 			shown = l.answer.nodes
-		} else if z.turn > 0 {
-			if err := z.leftOpen(at); err != nil {
-				return err
-			}
+		} else if err := z.leftOpen(at); err != nil {
+			return err
 		}
 	}
 	z.report("what limits " + z.nameOf(at, shown))
@@ -531,10 +530,44 @@ func (z *Search) answer(at int) error {
 	return err
 }
 
-// leftOpen says how many machines that explain the record meet the goals on the largest
-// cluster of a line.
+// meetsWithMore reports whether a run meets all goals if a line has all the nodes that
+// the tasks can use.
+func (z *Search) meetsWithMore(at int) (bool, error) {
+	l := &z.lines[at]
+	f, err := z.Base.File.With(append(z.Settings(z.point(at, l.most, false)), fmt.Sprintf("cluster.nodes=%d", l.usable))...)
+	if err != nil {
+		return false, err
+	}
+	scenario, err := f.Scenario(z.File.Seed)
+	if err != nil {
+		return false, err
+	}
+	q := &scenario.Runs[0].Question
+	p, _, err := study.Simulate(q)
+	if sim.Endless(err) {
+		return false, nil
+	}
+	return err == nil && !slices.ContainsFunc(z.Goals, func(g model.Goal) bool {
+		value, _ := g.Measure(q, &p, nil)
+		return !g.Met(value)
+	}), err
+}
+
+// leftOpen says whether more nodes than a line tries meet the goals, and how many machines
+// that explain the record meet them on its largest cluster.
 func (z *Search) leftOpen(at int) error {
 	l := &z.lines[at]
+	if l.most < l.usable {
+		z.report(fmt.Sprintf("whether %d nodes meet the goals", l.usable))
+		if met, err := z.meetsWithMore(at); err != nil {
+			return err
+		} else if met {
+			l.enough = l.usable
+		}
+	}
+	if z.turn == 0 {
+		return nil
+	}
 	z.Enough = z.decided(1)
 	defer func() { z.Enough = z.decided(0) }()
 	runs, err := z.simulated(z.point(at, l.most, false))
@@ -739,7 +772,7 @@ func (z *Search) sizing() *Sizing {
 	sizes, baseline := 0, 0
 	for at := range z.lines {
 		l := &z.lines[at]
-		shown := Line{Load: l.load, Type: l.Name, Now: l.now, Limits: l.limits, Open: l.open, Usable: l.usable, guesses: l.guesses}
+		shown := Line{Load: l.load, Type: l.Name, Now: l.now, Limits: l.limits, Open: l.open, Enough: l.enough, guesses: l.guesses}
 		if l.answer != nil {
 			shown.Nodes = l.answer.nodes
 		}

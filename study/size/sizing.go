@@ -41,7 +41,7 @@ type Line struct {
 	Sizes   []Size // those that were simulated, by number of nodes, searched before fresh
 	Limits  []results.Limit
 	Open    string // what is not known where no size is enough; empty: nothing
-	Usable  int    // nodes that the tasks can use
+	Enough  int    // nodes, more than were tried, on which a run meets the goals; 0: none
 	guesses []guess
 }
 
