@@ -585,7 +585,8 @@ func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 	of := func(n *model.Node) *int { return []*int{&n.MapSlots, &n.ReduceSlots}[kind] }
 	cores := usualMachine(&q.Cluster).Cores
 	per := []int{4, 8}[kind]
-	few := kind == workload.Map || slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return j.Reduces.Count > q.Cluster.Slots()[kind] })
+	slots := q.Cluster.Slots()[kind]
+	few := kind == workload.Map || slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return j.Reduces.Count > slots })
 	most := 0
 	for i := range q.Cluster.Nodes {
 		n := *of(&q.Cluster.Nodes[i])

@@ -32,10 +32,10 @@ func studyOf(folder string, o Options) (s *Study, run int, err error) {
 	if !IsFile(filepath.Join(folder, resultdir.ManifestName)) {
 		manifest, name = filepath.Dir(manifest), filepath.Base(manifest)
 	}
-	m, err := resultdir.ReadManifest(manifest)
 	if !IsFile(filepath.Join(manifest, resultdir.ManifestName)) {
-		err = errors.New("no manifest says how it was made")
+		return nil, 0, errors.New("no manifest says how it was made")
 	}
+	m, err := resultdir.ReadManifest(manifest)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,14 +1,20 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // older holds the tables of a result that version 0.1.0 wrote.
@@ -92,4 +98,26 @@ func TestNewerPlansAndJournalsAreRefused(t *testing.T) {
 	journal := filepath.Join("out", resultdir.JournalName)
 	writeFile(t, journal, newer(read(t, "old.rows")))
 	refused(journal, "sweep", "mystudy.toml", "--quiet", "--out", "out")
+}
+
+// A result is made again with each flag that its manifest may hold, and with no other.
+func TestFlagsOfAResult(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	run, _, err := new(app).root().Find([]string{"run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Flags().VisitAll(func(f *pflag.Flag) {
+		manifest, err := json.Marshal(resultdir.Manifest{Schema: workload.ManifestSchema.String(), Arguments: []string{"run", "two-jobs", "--" + f.Name + "="}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(folder, resultdir.ManifestName), string(manifest))
+		_, err = study.RunOf(folder)
+		known := err == nil || !strings.Contains(err.Error(), "want what run takes")
+		if want := slices.Contains(repeats, f.Name) && f.Name != "anonymise"; known != want { // a manifest without names has no arguments
+			t.Errorf("--%s: got %v: want it read: %v", f.Name, err, want)
+		}
+	})
 }
