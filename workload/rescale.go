@@ -91,7 +91,8 @@ func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOpti
 }
 
 // draw gives each task of a job the part of its time that its bytes do not explain from a
-// task of the same kind, with replacement.
+// task of the same kind, with replacement. The times of all are expected to sum to the
+// recorded ones.
 func (o *ReplayOptions) draw(h *HistoryJob, kind Kind, times []time.Duration, winners []*HistoryAttempt, bytesOf func(*HistoryAttempt) int64) {
 	var bytes, took []float64
 	var tasks []int
@@ -115,10 +116,14 @@ func (o *ReplayOptions) draw(h *HistoryJob, kind Kind, times []time.Duration, wi
 	least := stat.Mean(took, nil) / 10
 	usual := func(k int) float64 { return max(least, fixed+float64(slope*bytes[k])) }
 	wider := math.Sqrt(n / (n - used)) // the line takes some of the scatter
+	all, ratios := 0.0, make([]float64, len(tasks))
+	for k := range tasks {
+		all += usual(k)
+		ratios[k] = math.Pow(took[k]/usual(k), wider)
+	}
+	level := floats.Sum(took) / (all * stat.Mean(ratios, nil)) // the expected sum is the recorded one
 	for k, i := range tasks {
-		from := int(n * seed.Stream(k, 0).Uniform())
-		off := math.Log(took[from] / usual(from))
-		times[i] = Seconds(usual(k) * math.Exp(wider*off))
+		times[i] = Seconds(usual(k) * level * ratios[int(n*seed.Stream(k, 0).Uniform())])
 	}
 }
 
