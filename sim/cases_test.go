@@ -332,6 +332,29 @@ func TestRecordedEndsAreRepeated(t *testing.T) {
 	}
 }
 
+// The first set-up fails after 20 s and the first two clean-ups after 5 s, each once: also
+// where the tasks of both types of slots have the same numbers, as with one map and one
+// reduce.
+func TestRecordedServiceEndsAreRepeated(t *testing.T) {
+	job := mapsOnly("j", sec(5))
+	job.Reduces.Count = 1
+	fails := func(after float64) workload.AttemptEnd {
+		return workload.AttemptEnd{State: workload.Failed, After: sec(after), Certain: true}
+	}
+	job.SetupEnds, job.CleanupEnds = []workload.AttemptEnd{fails(20)}, []workload.AttemptEnd{fails(5), fails(5)}
+	_, rows := mustRun(t, model.WhatIf{
+		Cluster:   model.Cluster{Hadoop: "0.20.2", Nodes: alike(3, 1, 1), Racks: []string{"r"}, Costs: eraCosts},
+		Scheduler: model.Scheduler{Name: "fifo"}, Jobs: []workload.Job{job},
+	})
+	got := map[workload.Kind]string{}
+	for i := range rows {
+		got[rows[i].Kind] += rows[i].State.String() + " "
+	}
+	if setups, cleanups := got[workload.Setup], got[workload.Cleanup]; setups != "FAILED SUCCEEDED " || cleanups != "FAILED FAILED SUCCEEDED " {
+		t.Errorf("set-ups end %s and clean-ups %s", setups, cleanups)
+	}
+}
+
 // Without heartbeats an attempt that is recorded as killed is killed at the instant of
 // the record, before or after the 5 s that its task takes, and the next one starts.
 func TestRecordedKillsWithoutHeartbeats(t *testing.T) {

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -64,22 +65,26 @@ func (o ReplayOptions) recordedEnds(h *HistoryJob, t *HistoryTask) (ends []Attem
 	return ends, again
 }
 
-// serviceEnds lists how the attempts of the set-up or clean-up of a job ended, by the number
-// of the task: one for map slots and one for reduce slots, the first that succeeds ends both.
-func (o ReplayOptions) serviceEnds(h *HistoryJob, kind Kind) (all attemptEnds) {
-	for i := range h.Tasks {
-		t := &h.Tasks[i]
-		var ends []AttemptEnd
-		for k := range t.Attempts {
-			if a := &t.Attempts[k]; a.State == Failed || a.State == Killed {
-				ends = append(ends, AttemptEnd{State: a.State, After: o.spent(a), Certain: a.State == Failed})
-			}
-		}
-		if t.Kind == kind && all[t.Number] == nil {
-			all = all.with(t.Number, ends)
+// serviceEnds lists how the attempts of set-ups or clean-ups of a job ended, in the order of
+// their starts, until one succeeded. A job has two such tasks, one for each type of slots,
+// but at most one attempt of them runs at a time.
+func (o ReplayOptions) serviceEnds(h *HistoryJob, kind Kind) (ends []AttemptEnd) {
+	var attempts []*HistoryAttempt
+	for t, a := range h.Each() {
+		if t.Kind == kind {
+			attempts = append(attempts, a)
 		}
 	}
-	return all
+	slices.SortStableFunc(attempts, func(x, y *HistoryAttempt) int { return cmp.Compare(x.Start, y.Start) })
+	for _, a := range attempts {
+		switch a.State {
+		case Succeeded:
+			return ends
+		case Failed, Killed:
+			ends = append(ends, AttemptEnd{State: a.State, After: o.spent(a), Certain: a.State == Failed})
+		}
+	}
+	return ends
 }
 
 // overlaps reports whether an attempt ran at the same time as the one that

@@ -5,6 +5,7 @@
 package workload
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -63,7 +64,7 @@ type Job struct {
 	Containers []ContainerGroup
 
 	SetupTime, CleanupTime time.Duration // of its own such tasks, if recorded; 0: those of the cluster
-	SetupEnds, CleanupEnds attemptEnds   // of their attempts, if recorded and one did not succeed
+	SetupEnds, CleanupEnds []AttemptEnd  // of their attempts before the one that succeeds, in the order of their starts
 	NoSetupCleanup         bool          // it has no such tasks, as in Hadoop 0.18
 
 	// Ends is set for a recorded job that was killed, or that failed although
@@ -73,6 +74,22 @@ type Job struct {
 
 	Profile *Profile // nil if every duration is explicit
 	Program string   // what its tasks do, if task times follow from their work
+}
+
+// AttemptEnds returns the recorded ends of attempts of all kinds.
+func (j *Job) AttemptEnds() []AttemptEnd {
+	all := slices.Concat(j.SetupEnds, j.CleanupEnds)
+	for _, ends := range [...]attemptEnds{j.Maps.Ends, j.Reduces.Ends} {
+		for _, task := range slices.Sorted(maps.Keys(ends)) {
+			all = append(all, ends[task]...)
+		}
+	}
+	return all
+}
+
+// DropAttemptEnds lets all attempts succeed.
+func (j *Job) DropAttemptEnds() {
+	j.SetupEnds, j.CleanupEnds, j.Maps.Ends, j.Reduces.Ends = nil, nil, nil, nil
 }
 
 // ContainerGroup is a number of containers of one size that run for given times.

@@ -300,6 +300,41 @@ func TestReplayLocalises(t *testing.T) {
 	}
 }
 
+// The set-up for map slots failed after 4 s, that for reduce slots, which has its number,
+// was killed after 3 s, and then the first succeeded. The clean-up succeeded at once. What
+// followed a success cannot follow again, and more maps change nothing.
+func TestReplayServiceEnds(t *testing.T) {
+	sec := func(s int) time.Duration { return time.Duration(s) * time.Second }
+	j := NewHistoryJob("job_1_1")
+	j.Submit, j.Finish, j.Outcome = 0, sec(60), Succeeded
+	add := func(kind Kind, reduceSlot bool, number int, states []State, times ...int) {
+		task := NewHistoryTask(kind, reduceSlot, number)
+		for n, state := range states {
+			a := NewHistoryAttempt(j.ID, "", kind, number, n)
+			a.State, a.Start, a.Finish = state, sec(times[2*n]), sec(times[2*n+1])
+			task.Attempts = append(task.Attempts, a)
+		}
+		j.Tasks = append(j.Tasks, task)
+	}
+	add(Setup, true, 3, []State{Killed, Failed}, 5, 8, 13, 14)
+	add(Setup, false, 3, []State{Failed, Succeeded}, 1, 5, 9, 12)
+	for i := range 2 {
+		add(Map, false, i, []State{Succeeded}, 15, 25)
+		add(Reduce, true, i, []State{Succeeded}, 30, 40)
+	}
+	add(Cleanup, false, 2, []State{Succeeded}, 41, 43)
+	for _, by := range []float64{1, 2} {
+		got := replay(t, &History{Jobs: []HistoryJob{j}}, ReplayOptions{Bytes: by, Rescaled: true}).Jobs[0]
+		want := []AttemptEnd{{State: Failed, After: sec(4), Certain: true}, {State: Killed, After: sec(3)}}
+		if !slices.Equal(got.SetupEnds, want) || got.CleanupEnds != nil {
+			t.Errorf("data of factor %v: set-ups end %v, clean-ups %v; want %v and none", by, got.SetupEnds, got.CleanupEnds, want)
+		}
+		if all := got.AttemptEnds(); !slices.Equal(all, want) {
+			t.Errorf("data of factor %v: all ends %v, want %v", by, all, want)
+		}
+	}
+}
+
 // Jobs that are all submitted at once may come from a record without submissions.
 func TestReplayAtOnce(t *testing.T) {
 	h := History{Jobs: []HistoryJob{NewHistoryJob("a"), NewHistoryJob("b")}}

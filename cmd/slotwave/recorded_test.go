@@ -181,8 +181,8 @@ profile = "profiles/job_201001010000_0002.toml"
 	}
 }
 
-// Set-ups that fail come back from a history: the
-// second job of this one waited four seconds for its third.
+// Set-ups that fail come back from a history: the second job of this one waited four
+// seconds for its third. So they do if more data are more maps.
 func TestFailedSetupRoundTrip(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const slots = "map_slots = 2\nreduce_slots = 1\n"
@@ -195,6 +195,7 @@ func TestFailedSetupRoundTrip(t *testing.T) {
 	verb(t, "run", "run.toml", "--seed", "3", "--out", "run")
 	verb(t, "convert", "run", "--to", "history", "--out", "history")
 	verb(t, "run", "history", "--out", "again")
+	verb(t, "run", "history", "--out", "grown", "--set", "workload.scale_bytes=2")
 	setups := func(folder string) (list []string) {
 		for _, row := range rows(t, folder+"/attempts.csv", "runnable_ns", "start_ns", "finish_ns", "slot", "rack", "node") {
 			row, _, _ = strings.Cut(row, " pool=")
@@ -206,8 +207,10 @@ func TestFailedSetupRoundTrip(t *testing.T) {
 	}
 	want := setups("run")
 	sameRows(t, "set-ups", want, setups("again"))
-	if failed := strings.Count(strings.Join(want, "\n"), "FAILED"); failed != 2 {
-		t.Errorf("%d set-ups fail: want 2", failed)
+	for name, list := range map[string][]string{"run": want, "grown": setups("grown")} {
+		if failed := strings.Count(strings.Join(list, "\n"), "FAILED"); failed != 2 {
+			t.Errorf("%s: %d set-ups fail: want 2", name, failed)
+		}
 	}
 }
 

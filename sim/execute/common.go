@@ -89,9 +89,9 @@ func (c *common) begin(a *Attempt) bool {
 		a.read(spec.Reduces.Ends.Of(int(a.Task), int(a.Number)))
 		return true
 	case workload.Setup:
-		c.serve(a, cmp.Or(spec.SetupTime, costs.Setup), spec.SetupEnds.Of(int(a.Task), int(a.Number)))
+		c.serve(a, cmp.Or(spec.SetupTime, costs.Setup), spec.SetupEnds)
 	case workload.Cleanup:
-		c.serve(a, cmp.Or(spec.CleanupTime, costs.Cleanup), spec.CleanupEnds.Of(int(a.Task), int(a.Number)))
+		c.serve(a, cmp.Or(spec.CleanupTime, costs.Cleanup), spec.CleanupEnds)
 	case workload.TaskCleanup, workload.ReduceTaskCleanup:
 		a.failAt = engine.Never
 		a.endAt(a.Begin + engine.At(costs.TaskCleanup))
@@ -101,8 +101,12 @@ func (c *common) begin(a *Attempt) bool {
 
 // serve sets the end of a set-up or clean-up. One that is recorded as killed works until
 // then.
-func (c *common) serve(a *Attempt, took time.Duration, end workload.AttemptEnd) {
-	a.read(end)
+func (c *common) serve(a *Attempt, took time.Duration, ends []workload.AttemptEnd) {
+	before := &a.Job.served[a.Kind-workload.Setup]
+	if *before < len(ends) {
+		a.read(ends[*before])
+	}
+	*before++
 	done := a.Begin + engine.At(took)
 	if a.KillAt < engine.Never {
 		done = max(done, a.KillAt+Poll)

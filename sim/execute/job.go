@@ -16,6 +16,7 @@ type Job struct {
 	outputs *outputs   // nil unless attempts work on devices
 	stored  *stored    // nil unless task times come from phases
 	waiting []*Attempt // reduces that do not know all maps
+	served  [2]int     // attempts of set-ups and of clean-ups that began
 	ended   bool
 }
 
