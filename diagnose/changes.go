@@ -278,8 +278,8 @@ func noFailures() *Change {
 	return edited("", "no attempt fails", func(q *model.WhatIf) error {
 		changed := false
 		for i := range q.Jobs {
-			changed = changed || len(q.Jobs[i].Maps.Ends)+len(q.Jobs[i].Reduces.Ends) > 0
-			q.Jobs[i].Maps.Ends, q.Jobs[i].Reduces.Ends = nil, nil
+			changed = changed || len(q.Jobs[i].AttemptEnds()) > 0
+			q.Jobs[i].DropAttemptEnds()
 		}
 		for i := range q.Cluster.Nodes {
 			n := &q.Cluster.Nodes[i]

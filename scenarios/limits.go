@@ -2,9 +2,7 @@ package scenarios
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -70,12 +68,8 @@ func beyond(q *model.WhatIf) string {
 // so, from its start.
 func latestEnd(j *workload.Job) time.Duration {
 	latest := j.Ends.After
-	for _, list := range [...]map[int][]workload.AttemptEnd{j.Maps.Ends, j.Reduces.Ends} {
-		for _, task := range slices.Sorted(maps.Keys(list)) {
-			for _, end := range list[task] {
-				latest = max(latest, end.After)
-			}
-		}
+	for _, end := range j.AttemptEnds() {
+		latest = max(latest, end.After)
 	}
 	return latest
 }

@@ -4,6 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // scenarioOf reads a scenario that is not in a file.
@@ -105,5 +109,21 @@ func TestUsers(t *testing.T) {
 	}
 	if !slices.ContainsFunc(s.Assumed, func(a string) bool { return strings.HasPrefix(a, "users: the 5 jobs without one") }) {
 		t.Errorf("%q: want the users among what is assumed", s.Assumed)
+	}
+}
+
+// An attempt of whichever task ends within 10 years.
+func TestEndsBeyondLimit(t *testing.T) {
+	late := []workload.AttemptEnd{{State: workload.Failed, After: mostTime + time.Second}}
+	for _, j := range []workload.Job{
+		{Ends: late[0]},
+		{SetupEnds: late},
+		{CleanupEnds: late},
+		{Maps: workload.MapTasks{Ends: map[int][]workload.AttemptEnd{0: late}}},
+		{Reduces: workload.ReduceTasks{Ends: map[int][]workload.AttemptEnd{0: late}}},
+	} {
+		if got := beyond(&model.WhatIf{Jobs: []workload.Job{j}}); !strings.Contains(got, "is ended after 10 years") {
+			t.Errorf("%+v: got %q", j, got)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -191,16 +190,6 @@ func (e attemptEnds) Of(task, n int) AttemptEnd {
 		return list[n]
 	}
 	return AttemptEnd{}
-}
-
-// Fail reports whether some attempt fails.
-func (e attemptEnds) Fail() bool {
-	for _, task := range slices.Sorted(maps.Keys(e)) {
-		if slices.ContainsFunc(e[task], func(a AttemptEnd) bool { return a.State == Failed }) {
-			return true
-		}
-	}
-	return false
 }
 
 // chosen returns the ends of tasks that each are one of the recorded; what repeats a

@@ -146,9 +146,10 @@ func (c *Continuation) Continue(j Job, h *HistoryJob, now time.Duration, r *rand
 		return j, errors.New("no map of it has ended")
 	}
 	late := 0.3 * r.ExpFloat64() // of tasks that have run longer than all that ended
-	j.Ends, j.SetupEnds, j.CleanupEnds = AttemptEnd{}, nil, nil
+	j.Ends = AttemptEnd{}
+	j.DropAttemptEnds()
 	m := j.Maps
-	m.Ends, m.Shares = nil, nil
+	m.Shares = nil
 	tasks, winners := h.tasksOf(Map)
 	splits := m.Splits
 	m.Time.Each, m.Splits, m.Localise.Each = append([]time.Duration(nil), m.Time.Each...), append([]Split(nil), splits...), append([]time.Duration(nil), m.Localise.Each...)
@@ -235,7 +236,7 @@ func (c *Continuation) reduces(j *Job, h *HistoryJob, ended []taskTime, now time
 		}
 		ended = []taskTime{{2: Seconds(expected * ratio)}}
 	}
-	d.Ends, d.Shares, d.FromLastMap, d.Copy, d.FirstWave = nil, nil, true, Durations{}, Durations{}
+	d.Shares, d.FromLastMap, d.Copy, d.FirstWave = nil, true, Durations{}, Durations{}
 	d.Localise = Durations{}
 	var shuffle, sort, reduce []time.Duration
 	for k := range n {

@@ -37,7 +37,7 @@ func capacityOf(q *model.WhatIf) (capacity, error) {
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
 		needMaps, needReduces = needMaps || j.Maps.Count > 0, needReduces || j.Reduces.Count > 0
-		failing = failing || j.Maps.Ends.Fail() || j.Reduces.Ends.Fail()
+		failing = failing || slices.ContainsFunc(j.AttemptEnds(), func(e workload.AttemptEnd) bool { return e.State == workload.Failed })
 	}
 	switch {
 	case len(q.Jobs) == 0:

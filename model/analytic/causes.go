@@ -113,7 +113,8 @@ func evenTasks(j *workload.Job) {
 			*d = workload.Durations{All: workload.Seconds(mean)}
 		}
 	}
-	j.Maps.Ends, j.Reduces.Ends, j.Maps.Shares, j.Reduces.Shares = nil, nil, nil, nil
+	j.DropAttemptEnds()
+	j.Maps.Shares, j.Reduces.Shares = nil, nil
 	j.Maps.Splits = slices.Clone(j.Maps.Splits)
 	for i := range j.Maps.Splits {
 		j.Maps.Splits[i].Bytes = j.Maps.InputBytes / int64(j.Maps.Count)

@@ -476,6 +476,29 @@ func TestAriaOfSeveralJobs(t *testing.T) {
 	}
 }
 
+// No model of slots has attempts that fail, of whichever task; a world with even tasks has none.
+func TestFailuresAreWarnedOf(t *testing.T) {
+	failed := []workload.AttemptEnd{{State: workload.Failed, After: time.Second}}
+	for name, fail := range map[string]func(*workload.Job){
+		"set-up":   func(j *workload.Job) { j.SetupEnds = failed },
+		"clean-up": func(j *workload.Job) { j.CleanupEnds = failed },
+		"map":      func(j *workload.Job) { j.Maps.Ends = map[int][]workload.AttemptEnd{1: failed} },
+		"reduce":   func(j *workload.Job) { j.Reduces.Ends = map[int][]workload.AttemptEnd{0: failed} },
+	} {
+		q := exampleJob()
+		fail(&q.Jobs[0])
+		for want, q := range [...]model.WhatIf{Without(q, Stragglers), q} {
+			p, err := ariaPredictor{}.Predict(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ends := len(q.Jobs[0].AttemptEnds()); len(p.Warnings) != want || ends != want {
+				t.Errorf("%s: %d attempts end early, warnings %q: want %d of each", name, ends, p.Warnings, want)
+			}
+		}
+	}
+}
+
 // A thousand what-if questions of one TeraSort to every model; at most a second is
 // asked for.
 func BenchmarkThousandPredictions(b *testing.B) {

@@ -87,7 +87,7 @@ func newJob(jt *JobTracker, id int, conf jobConf) (*jobInProgress, error) {
 	// In a reliable job a running task never becomes pending again, so lists and
 	// queues need not be pruned at every heartbeat to stay equal to Hadoop's.
 	j.reliable = j.tasks.service && !c.nodesDie && !c.attemptsFail && !c.policy.Preempts &&
-		!attemptsEnd(spec)
+		len(spec.AttemptEnds()) == 0
 	for k, ends := range [...]map[int][]workload.AttemptEnd{spec.Maps.Ends, spec.Reduces.Ends} {
 		if len(ends) > 0 && !conf.speculates[k] && c.Question.Fidelity == model.Replay {
 			j.speculation.recorded[k] = findRecorded(workload.Kind(k), ends)

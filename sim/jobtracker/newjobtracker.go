@@ -192,11 +192,6 @@ func (jt *JobTracker) phases() []engine.Time {
 	return phases
 }
 
-// attemptsEnd reports whether it is recorded of a job that attempts did not succeed.
-func attemptsEnd(spec *workload.Job) bool {
-	return len(spec.Maps.Ends)+len(spec.Reduces.Ends)+len(spec.SetupEnds)+len(spec.CleanupEnds) > 0
-}
-
 // checkJobs checks that all jobs can be run, also by later schedulers, and sets
 // their submissions.
 func (jt *JobTracker) checkJobs(later []scheduler.Policy) (err error) {
@@ -205,7 +200,7 @@ func (jt *JobTracker) checkJobs(later []scheduler.Policy) (err error) {
 		if _, err := jt.checkedConf(spec); err != nil {
 			return fmt.Errorf("job %s: %w", spec.ID, err)
 		}
-		jt.endsRecorded = jt.endsRecorded || attemptsEnd(spec)
+		jt.endsRecorded = jt.endsRecorded || len(spec.AttemptEnds()) > 0
 		if _, err := jt.Exec.NewJob(i, spec); err != nil {
 			return fmt.Errorf("job %s: %w", spec.ID, err)
 		}
