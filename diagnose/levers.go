@@ -163,9 +163,7 @@ func demand(q *model.WhatIf) []int64 {
 		conf := q.Jobs[i].Conf
 		both := conf.Text("mapred.child.java.opts")
 		for kind, key := range []string{"mapred.map.child.java.opts", "mapred.reduce.child.java.opts"} {
-			if heap, err := workload.Heap(conf.String(key, both)); err == nil {
-				heaps[kind] = max(heaps[kind], heap)
-			}
+			heaps[kind] = max(heaps[kind], workload.Heap(conf.String(key, both)))
 		}
 	}
 	need := make([]int64, len(q.Cluster.Nodes))

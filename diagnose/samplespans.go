@@ -85,9 +85,7 @@ func codeOf(j *job, q *model.WhatIf) (*code, error) {
 	}
 	both := conf.Text("mapred.child.java.opts")
 	for kind, key := range []string{"mapred.map.child.java.opts", "mapred.reduce.child.java.opts"} {
-		if heap, err := workload.Heap(conf.String(key, both)); err == nil {
-			c.heaps[kind] = heap
-		}
+		c.heaps[kind] = workload.Heap(conf.String(key, both))
 	}
 	copiers, err := conf.Int("mapred.reduce.parallel.copies", 5)
 	c.copiers = max(1, copiers)

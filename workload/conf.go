@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,13 +98,7 @@ func (c Conf) Int(key string, def int) (int, error) {
 
 // Float returns a number, or def when the property is not set.
 func (c Conf) Float(key string, def float64) (float64, error) {
-	return valueOf(c, key, def, "a number", func(text string) (float64, error) {
-		f, err := strconv.ParseFloat(text, 64)
-		if f != f {
-			err = strconv.ErrSyntax
-		}
-		return f, err
-	})
+	return valueOf(c, key, def, "a number", parseFloat)
 }
 
 // Bool returns a truth value, or def when the property is not set.
@@ -119,28 +114,32 @@ func (c Conf) Bool(key string, def bool) (bool, error) {
 	})
 }
 
-// Heap returns the bytes of the last -Xmx among the options of a JVM, or Unknown.
-func Heap(opts string) (int64, error) {
+// heapOption is the option of a JVM in which Hadoop finds the size of its heap
+// (JobConf.parseMaximumHeapSizeMB).
+var heapOption = regexp.MustCompile(`^-Xmx(\d+)([gGmMkK]?)$`)
+
+// Heap returns the bytes of the last -Xmx among the options of a JVM that Hadoop
+// understands, or Unknown.
+func Heap(opts string) int64 {
 	heap := int64(Unknown)
 	for opt := range strings.FieldsSeq(opts) {
-		if size, ok := strings.CutPrefix(opt, "-Xmx"); ok {
-			n, err := ParseBytes(size)
-			if err != nil {
-				return Unknown, err
-			}
+		m := heapOption.FindStringSubmatch(strings.Trim(opt, `"'`))
+		if m == nil {
+			continue
+		}
+		if n, err := ParseBytes(m[1] + m[2]); err == nil {
 			heap = n
 		}
 	}
-	return heap, nil
+	return heap
 }
 
 // HeapMB returns the -Xmx of Java options in MiB, or Unknown.
 func HeapMB(opts string) int64 {
-	heap, err := Heap(opts)
-	if err != nil || heap == Unknown {
-		return Unknown
+	if heap := Heap(opts); heap != Unknown {
+		return heap >> 20
 	}
-	return heap >> 20
+	return Unknown
 }
 
 // ConfReader reads properties and keeps the first error.

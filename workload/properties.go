@@ -263,6 +263,12 @@ func FindProperty(key string) (Property, bool) {
 // OnYARN reports whether only YARN, or MapReduce on it, reads the property.
 func (p Property) OnYARN() bool { return strings.HasPrefix(p.Reader, "YARN ") }
 
+// CheckKind is Check without the limits of numbers.
+func (p Property) CheckKind(value string) error {
+	_, _, err := p.read(strings.TrimSpace(value))
+	return err
+}
+
 // Check returns an error if a text is not a valid value of the property.
 func (p Property) Check(value string) error {
 	_, _, err := p.parse(value)
@@ -374,19 +380,31 @@ func (p Property) Range() string {
 // number also as an integer.
 func (p Property) parse(value string) (v float64, n int64, err error) {
 	value = strings.TrimSpace(value)
-	if p.kind == text {
-		return 0, 0, nil
+	if v, n, err = p.read(value); err != nil || p.kind == text {
+		return 0, 0, err
 	}
+	outside := p.kind == fraction && (v < 0 || v > 1) || len(p.limits) > 0 && v < p.limits[0] || len(p.limits) > 1 && v > p.limits[1]
+	switch {
+	case value == p.Default:
+	case outside:
+		return 0, 0, fmt.Errorf("%s: got %s: want %s", p.Key, value, p.Range())
+	case p.kind == whole && len(p.limits) < 2 && v != float64(int32(n)): // Hadoop reads 32 bits
+		return 0, 0, fmt.Errorf("%s: got %s: want a whole number from %d to %d", p.Key, value, math.MinInt32, math.MaxInt32)
+	case math.Abs(v) > largestNumber && p.kind == number:
+		return 0, 0, fmt.Errorf("%s: got %s: want at most %g", p.Key, value, largestNumber)
+	}
+	return v, n, nil
+}
+
+// read is parse without the limits.
+func (p Property) read(value string) (v float64, n int64, err error) {
 	switch p.kind {
 	case whole:
 		var i int
 		i, err = strconv.Atoi(value)
 		n, v = int64(i), float64(i)
 	case number, fraction:
-		v, err = strconv.ParseFloat(value, 64)
-		if err == nil && v != v {
-			err = strconv.ErrSyntax
-		}
+		v, err = parseFloat(value)
 	case truth:
 		switch strings.ToLower(value) {
 		case "true":
@@ -407,16 +425,6 @@ func (p Property) parse(value string) (v float64, n int64, err error) {
 			hint = ", such as " + p.Default
 		}
 		return 0, 0, fmt.Errorf("%s: got %q: want %s%s", p.Key, value, wanted[p.kind], hint)
-	}
-	outside := p.kind == fraction && (v < 0 || v > 1) || len(p.limits) > 0 && v < p.limits[0] || len(p.limits) > 1 && v > p.limits[1]
-	switch {
-	case value == p.Default:
-	case outside:
-		return 0, 0, fmt.Errorf("%s: got %s: want %s", p.Key, value, p.Range())
-	case p.kind == whole && len(p.limits) < 2 && v != float64(int32(n)): // Hadoop reads 32 bits
-		return 0, 0, fmt.Errorf("%s: got %s: want a whole number from %d to %d", p.Key, value, math.MinInt32, math.MaxInt32)
-	case math.Abs(v) > largestNumber && p.kind == number:
-		return 0, 0, fmt.Errorf("%s: got %s: want at most %g", p.Key, value, largestNumber)
 	}
 	return v, n, nil
 }

@@ -85,3 +85,16 @@ func ParseBytes(s string) (int64, error) {
 	}
 	return int64(v), nil
 }
+
+// parseFloat reads a number as Java does (Float.parseFloat), which takes the suffixes of
+// its literals: 0.8f.
+func parseFloat(text string) (float64, error) {
+	if n := len(text) - 1; n > 0 && strings.IndexByte("fFdD", text[n]) >= 0 && strings.IndexByte("0123456789.", text[n-1]) >= 0 {
+		text = text[:n]
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if f != f {
+		err = strconv.ErrSyntax
+	}
+	return f, err
+}

@@ -544,7 +544,7 @@ func TestTaskConfErrors(t *testing.T) {
 		{"io.sort.record.percent", "0.001", "io.sort.record.percent: got 0.001: want 0.01 to 1"},
 		{"io.sort.spill.percent", "0", "io.sort.spill.percent: 0: want more than 0 and at most 1"},
 		{"mapred.child.java.opts", "-server", `mapred.child.java.opts = "-server": want the size of the heap, such as -Xmx200m`},
-		{"mapred.child.java.opts", "-Xmxlots", `mapred.child.java.opts = "-Xmxlots": want a size after -Xmx, such as -Xmx200m`},
+		{"mapred.child.java.opts", "-Xmxlots", `mapred.child.java.opts = "-Xmxlots": want the size of the heap, such as -Xmx200m`},
 		{"mapred.compress.map.output", "perhaps", `mapred.compress.map.output: got "perhaps": want true or false`},
 		{"mapred.job.reduce.input.buffer.percent", "1.5", "mapred.job.reduce.input.buffer.percent: got 1.5: want a number from 0 to 1"},
 	} {

@@ -81,11 +81,8 @@ func readHeap(conf workload.Conf, key string) (int64, error) {
 		key = "mapred.child.java.opts"
 	}
 	opts := conf.Text(key)
-	heap, err := workload.Heap(opts)
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf("%s = %q: want a size after -Xmx, such as -Xmx200m", key, opts)
-	case heap < 0:
+	heap := workload.Heap(opts)
+	if heap < 0 {
 		return 0, fmt.Errorf("%s = %q: want the size of the heap, such as -Xmx200m", key, opts)
 	}
 	return heap, nil

@@ -165,7 +165,7 @@ func slotsOf(q *model.WhatIf) (slots, heap float64) {
 	n := &q.Cluster.Nodes[len(q.Cluster.Nodes)/2]
 	of := float64(200 << 20)
 	for i := range q.Jobs {
-		if size, err := workload.Heap(q.Jobs[i].Conf.String("mapred.child.java.opts", "")); err == nil && size > 0 {
+		if size := workload.Heap(q.Jobs[i].Conf.String("mapred.child.java.opts", "")); size > 0 {
 			of = float64(size)
 		}
 	}
