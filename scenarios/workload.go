@@ -365,9 +365,9 @@ func whereAll(places []string, what string) string {
 }
 
 func problemTexts(h *workload.History) []string {
-	texts := make([]string, len(h.Problems))
-	for i, p := range h.Problems {
-		texts[i] = p.String()
+	var texts []string
+	for _, p := range slices.Concat(h.Unread, h.Problems) {
+		texts = append(texts, p.String())
 	}
 	return texts
 }

@@ -25,7 +25,8 @@ type History struct {
 	Site     Conf   // cluster configuration from *-site.xml files
 	Release  string // of Hadoop, as scenarios name it; empty: not known
 	Problems []Problem
-	Dropped  int // number of problems beyond the limit on Problems
+	Dropped  int       // number of problems beyond the limit on Problems
+	Unread   []Problem // values of properties that are of another kind, which are left out
 }
 
 // Workflow is the place of a job in a plan of jobs, as Hive, Pig and Oozie tell Hadoop

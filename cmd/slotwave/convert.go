@@ -134,7 +134,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err != nil {
 		return err
 	}
-	if err := a.losses(h.Problems, h.Dropped, k.strict, k.quiet); err != nil {
+	if err := a.losses(h, k.strict, k.quiet); err != nil {
 		return err
 	}
 	if err := h.Shape(&shape); err != nil {
@@ -150,7 +150,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
 	}
-	if err := a.losses(out.Lost, 0, k.strict, k.quiet); err != nil {
+	if err := a.losses(&workload.History{Problems: out.Lost}, k.strict, k.quiet); err != nil {
 		return err
 	}
 	if err := a.deliver(c, args, &k.output, out.Files, resultdir.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
@@ -176,8 +176,12 @@ func (k *conversion) prepare(h *workload.History) (trace.Output, error) {
 }
 
 // losses prints what could not be read.
-func (a *app) losses(problems []workload.Problem, dropped int, strict, quiet bool) error {
-	h := workload.History{Problems: problems, Dropped: dropped}
+func (a *app) losses(h *workload.History, strict, quiet bool) error {
+	if !quiet {
+		for _, p := range h.Unread {
+			a.warn([]string{p.String()})
+		}
+	}
 	err := h.Strict()
 	if err == nil || strict {
 		return err

@@ -39,7 +39,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 		if err != nil {
 			return err
 		}
-		if err := a.losses(h.Problems, h.Dropped, k.strict, k.quiet); err != nil {
+		if err := a.losses(h, k.strict, k.quiet); err != nil {
 			return err
 		}
 	}

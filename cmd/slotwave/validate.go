@@ -99,7 +99,7 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		}
 		damaged = err
 	}
-	n, lost := held{}, 0
+	n, lost, unread := held{}, 0, 0
 	if about, warnings, err := scenarios.CheckQueues(name); err != nil || about != "" {
 		a.warn(warnings)
 		return about, []string{"run", name, "--workload", "yarn-am-limit"}, err
@@ -114,16 +114,20 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 			return "", nil, errors.Join(err, damaged)
 		}
 		n.rest(h)
-		for _, p := range h.Problems {
+		for _, p := range slices.Concat(h.Unread, h.Problems) {
 			a.warn([]string{p.String()})
 		}
 		if h.Dropped > 0 {
 			a.warn([]string{fmt.Sprintf("and %d more", h.Dropped)})
 		}
 		lost += len(h.Problems) + h.Dropped
+		unread += len(h.Unread)
 	}
 	if damaged != nil {
 		return "", nil, damaged
+	}
+	if n.jobs == 0 { // the settings themselves are what is validated
+		lost += unread
 	}
 	losses := workload.Counted(lost, "loss", "losses")
 	switch {

@@ -411,7 +411,7 @@ func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History,
 	if d.anonymise {
 		return h.Anonymise(&workload.Names{Seed: workload.Seed(1).Named("names")}), nil
 	}
-	for _, p := range h.Problems {
+	for _, p := range slices.Concat(h.Unread, h.Problems) {
 		if !slices.ContainsFunc(d.inputs, func(s resultdir.FileSum) bool { return s.Name == p.File }) { // sampling records
 			d.Warnings = append(d.Warnings, p.String())
 		}

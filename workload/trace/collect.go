@@ -27,6 +27,8 @@ type collector struct {
 	names    map[string]string                // one copy of each host, rack, property...
 	named    int                              // size of these
 	seen     map[string]bool                  // ids of jobs
+	unread   map[[2]string]int                // places in h.Unread, by property and value
+	again    []int                            // how often each of h.Unread came again
 	confs    map[string]workload.Conf         // read apart from their jobs, by job id
 	tables   map[string]*jobBuilder           // jobs whose tables may be in several files, by id
 	order    []*jobBuilder                    // the same jobs in order of their first row
@@ -43,7 +45,7 @@ type collector struct {
 func newCollector(limits Limits) *collector {
 	c := &collector{
 		limits: limits.withDefaults(), h: &workload.History{Epoch: workload.Unknown},
-		racks: make(map[string]string), names: make(map[string]string), seen: make(map[string]bool),
+		racks: make(map[string]string), names: make(map[string]string), seen: make(map[string]bool), unread: make(map[[2]string]int),
 		confs: make(map[string]workload.Conf), tables: make(map[string]*jobBuilder), listed: make(map[string]bool),
 	}
 	c.each = func(j *workload.HistoryJob) error {
@@ -62,11 +64,15 @@ func (c *collector) problem(line int, format string, args ...any) {
 		c.h.Dropped++
 		return
 	}
+	c.h.Problems = append(c.h.Problems, c.problemAt(line, format, args...))
+}
+
+func (c *collector) problemAt(line int, format string, args ...any) workload.Problem {
 	if line == here {
 		line = c.where()
 	}
 	what := strings.ReplaceAll(fmt.Sprintf(format, args...), io.ErrUnexpectedEOF.Error(), "the file ends within it")
-	c.h.Problems = append(c.h.Problems, workload.Problem{File: c.file, Line: line, What: what})
+	return workload.Problem{File: c.file, Line: line, What: what}
 }
 
 // losses counts the problems.
@@ -245,6 +251,11 @@ func (c *collector) close() *workload.History {
 		return cmp.Or(cmp.Compare(xTracker, yTracker), cmp.Compare(xNumber, yNumber))
 	})
 	h.Topology = c.topology()
+	for i, more := range c.again {
+		if more > 0 {
+			h.Unread[i].What += fmt.Sprintf(" (%d more like it)", more)
+		}
+	}
 	return h
 }
 

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -243,7 +244,11 @@ func jobSetter(name string) cellSetter[*jobCells] {
 func settersOf[R any](t *table, of func(string) cellSetter[R]) (list []cellSetter[R]) {
 	for _, name := range t.header {
 		set := of(name)
-		if set == nil && of(name+"_s") != nil {
+		stated := func(other string) bool {
+			base, unit := splitUnit(other)
+			return base == name && unit != 0
+		}
+		if set == nil && of(name+"_s") != nil && !slices.ContainsFunc(t.header, stated) {
 			t.c.problem(t.skipped+1, "column %s: a time without a unit is left out: want %[1]s_s, %[1]s_ms or another unit (slotwave help formats)", name)
 		}
 		list = append(list, set)

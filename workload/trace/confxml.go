@@ -55,20 +55,36 @@ func (c *collector) property(conf *workload.Conf, line int, key, value string) e
 	return nil
 }
 
-// setRecorded sets a property that a job had. Where Hadoop reads a number, an empty
-// text means the default (Configuration.getInt, 0.20 and 1.x). So does any other text
-// that is none, since a record stays readable whatever its jobs were given.
+// setRecorded sets a property that a job had. Where Hadoop reads a number, 0.20 and 1.x
+// take the default for a text that is none (Configuration.getInt), and later releases for
+// an empty one; a record stays readable whatever its jobs were given. A number out of
+// range is kept: what simulates with it refuses it.
 func (c *collector) setRecorded(conf *workload.Conf, line int, key, value string) {
-	p, known := workload.FindProperty(key)
-	if known {
-		if err := p.Check(value); err != nil {
+	if p, known := workload.FindProperty(key); known {
+		if err := p.CheckKind(value); err != nil {
 			if value != "" {
-				c.problem(line, "%s: it is left out", strings.Replace(err.Error(), p.Key, key, 1))
+				c.leftOut(line, key, value, strings.Replace(err.Error(), p.Key, key, 1))
 			}
 			return
 		}
 	}
 	conf.Set(key, value)
+}
+
+// leftOut records that the value of a property is left out, each value once: many jobs
+// have the same.
+func (c *collector) leftOut(line int, key, value, why string) {
+	i, known := c.unread[[2]string{key, value}]
+	switch {
+	case known:
+		c.again[i]++
+	case len(c.again) >= c.limits.Problems:
+		c.problem(line, "%s: it is left out", why)
+	default:
+		c.unread[[2]string{key, value}] = len(c.again)
+		c.again = append(c.again, 0)
+		c.h.Unread = append(c.h.Unread, c.problemAt(line, "%s: it is left out", why))
+	}
 }
 
 // readConfXML reads properties up to the end of the configuration and counts

@@ -154,7 +154,7 @@ func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 			case d.IsDir():
 				run, is, err := o.simulated(p)
 				if is {
-					simulated = append(simulated, p+"/")
+					simulated = append(simulated, strings.TrimPrefix(p+"/", "./"))
 					if len(releases) == 0 {
 						found.conf, found.slots = run.conf, run.slots
 					} else {
@@ -201,19 +201,32 @@ func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 // is read by none: it is reported.
 var resultTables = []string{jobsName, attemptsName, attemptsName + gzipEnding, "attempts.parquet"}
 
+// resultManifest is what the manifest of a result says of it.
+type resultManifest struct {
+	Schema string `json:"schema"`
+	Build  struct {
+		Version string `json:"version"`
+	} `json:"build"`
+	Outputs []struct {
+		Name string `json:"name"`
+	} `json:"outputs"`
+}
+
+// lists reports whether a result has files in a folder of it.
+func (m *resultManifest) lists(folder string) bool {
+	for _, f := range m.Outputs {
+		if strings.HasPrefix(f.Name, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // simulated reports whether a folder holds the result of a simulation, and what
 // the result states. The manifest of a result lists a table of jobs; a run of
 // several has only a summary beside it.
 func (o ReadOptions) simulated(folder string) (result expanded, is bool, err error) {
-	var m struct {
-		Schema string `json:"schema"`
-		Build  struct {
-			Version string `json:"version"`
-		} `json:"build"`
-		Outputs []struct {
-			Name string `json:"name"`
-		} `json:"outputs"`
-	}
+	var m resultManifest
 	var summary struct {
 		Schema string            `json:"schema"`
 		Hadoop string            `json:"hadoop"`
@@ -280,12 +293,20 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 }
 
 // completed reports whether a manifest completes the result in a folder. That of a run of
-// several is in a folder above.
+// several is in a folder above and lists the files of the run.
 func (o ReadOptions) completed(folder string) bool {
-	for _, dir := range []string{".", "..", "../.."} {
-		if _, err := o.stat(path.Join(filepath.ToSlash(folder), dir, manifestName)); err == nil {
+	if whole, err := filepath.Abs(folder); err == nil && o.FS == nil {
+		folder = whole
+	}
+	below := "" // the folder, from the one of a manifest
+	for range 3 {
+		var m resultManifest
+		found, err := o.json(folder, manifestName, &m)
+		if err == nil && found && (below == "" || m.lists(below)) {
 			return true
 		}
+		below = path.Join(filepath.Base(folder), below)
+		folder = filepath.Join(folder, "..")
 	}
 	return false
 }

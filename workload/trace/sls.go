@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"time"
 
@@ -112,12 +113,8 @@ func (c *collector) slsJob(s *slsJob, line int) error {
 			c.problem(line, "job %s: container.type %.40q is none of map, reduce: the task is dropped", s.ID, st.Kind)
 			continue
 		}
-		if st.Memory > 0 {
-			j.Conf.Set("mapreduce."+st.Kind+".memory.mb", strconv.FormatInt(int64(st.Memory), 10))
-		}
-		if st.VCores > 0 {
-			j.Conf.Set("mapreduce."+st.Kind+".cpu.vcores", strconv.FormatInt(int64(st.VCores), 10))
-		}
+		c.slsSize(j, line, "container.memory", "mapreduce."+st.Kind+".memory.mb", st.Memory)
+		c.slsSize(j, line, "container.vcores", "mapreduce."+st.Kind+".cpu.vcores", st.VCores)
 		t := b.task(kind, kind == workload.Reduce, count[kind])
 		count[kind]++
 		a := b.attempt(t, 0)
@@ -135,13 +132,28 @@ func (c *collector) slsJob(s *slsJob, line int) error {
 	return b.finish()
 }
 
+// slsSize sets a property of a job to the size of its containers.
+func (c *collector) slsSize(j *workload.HistoryJob, line int, what, key string, size float64) {
+	switch {
+	case size == 0: // not stated
+	case size < 0 || size > math.MaxInt32 || size != math.Trunc(size):
+		c.problem(line, "job %s: %s = %g: want a whole number from 1 to %d", j.ID, what, size, math.MaxInt32)
+	default:
+		j.Conf.Set(key, strconv.Itoa(int(size)))
+	}
+}
+
 // sinceStart returns an instant in milliseconds from the start of the file.
 func (c *collector) sinceStart(line int, what string, ms *float64) time.Duration {
-	n := int64(workload.Unknown)
-	if ms != nil {
-		n = int64(*ms)
+	if ms == nil {
+		return workload.UnknownTime
 	}
-	return c.relative(line, what, float64(c.count(line, what, n)), time.Millisecond)
+	n := math.Trunc(*ms)
+	if n < workload.Unknown {
+		c.problem(line, "%s = %g: want a time since the start of the workload", what, *ms)
+		return workload.UnknownTime
+	}
+	return c.relative(line, what, n, time.Millisecond)
 }
 
 // inSLS reports whether the scheduler load simulator can run a task: it runs
