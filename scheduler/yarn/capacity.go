@@ -177,7 +177,7 @@ func (s *capacity) complete(c *Container, exit Exit, tell bool) {
 	if ended {
 		l.release(a, c.Size)
 	}
-	if asks != nil {
+	if asks != nil && !a.stopped {
 		s.demand(a, a.giveBack(c, asks))
 	}
 }
