@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,10 +97,17 @@ func token(d *json.Decoder) (json.Token, error) {
 	case errors.Is(err, io.EOF):
 		return nil, errors.New("JSON ends too early")
 	case err != nil:
-		return nil, fmt.Errorf("not JSON from byte %d on: %w: want names and texts in double quotes", d.InputOffset()+1, err)
+		hint := ""
+		if unquoted.MatchString(err.Error()) {
+			hint = ": want names and texts in double quotes"
+		}
+		return nil, fmt.Errorf("not JSON from byte %d on: %w%s", d.InputOffset()+1, err, hint)
 	}
 	return t, nil
 }
+
+// unquoted is an error of encoding/json at a name or text without double quotes.
+var unquoted = regexp.MustCompile(`^invalid character '(\pL|_|\\')'($| looking for beginning| in literal)`)
 
 func kindOf(v any) string {
 	switch v.(type) {
