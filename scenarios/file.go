@@ -362,9 +362,9 @@ func (t *table) variations() (names []string, choices [][]any) {
 	for _, key := range slices.SortedFunc(maps.Keys(vary.values), func(a, b string) int {
 		x, y := vary.line(a), vary.line(b)
 		if x < 0 && y < 0 { // of the first setting and of the second
-			return y - x
+			x, y = y, x
 		}
-		return x - y
+		return cmp.Or(x-y, vary.order[join("vary", a)]-vary.order[join("vary", b)], cmp.Compare(a, b))
 	}) {
 		v, _ := vary.ask(key)
 		list, ok := v.([]any)

@@ -289,13 +289,14 @@ func (t *table) oneTime(n int, ms, duration string) workload.Durations {
 	return d
 }
 
-// durations reads a value for all tasks, a list by task, or a distribution.
-// Numbers are milliseconds, of a key that says so.
+// durations reads a value for all tasks, a list by task, or a distribution. Numbers are
+// milliseconds, of a key that says so; else those of a distribution are seconds.
 func (t *table) durations(key string, n int) (d workload.Durations) {
 	v, ok := t.ask(key)
 	if !ok {
 		return d
 	}
+	inMS := strings.HasSuffix(key, "_ms")
 	switch v := v.(type) {
 	case []any:
 		if len(v) != n {
@@ -304,22 +305,26 @@ func (t *table) durations(key string, n int) (d workload.Durations) {
 		}
 		d.Each = make([]time.Duration, n)
 		for i := range v {
-			d.Each[i] = t.oneDuration(index(key, i), v[i])
+			d.Each[i] = t.oneDuration(index(key, i), v[i], inMS)
 		}
 	case map[string]any:
 		in := t.inner(key)
-		d.Dist = in.dist()
+		if inMS {
+			d.Dist = in.dist("milliseconds", 0.001)
+		} else {
+			d.Dist = in.dist("seconds", 1)
+		}
 		in.done()
 	default:
-		d.All = t.oneDuration(key, v)
+		d.All = t.oneDuration(key, v, inMS)
 	}
 	return d
 }
 
-func (t *table) oneDuration(key string, v any) time.Duration {
+func (t *table) oneDuration(key string, v any, inMS bool) time.Duration {
 	form := `a duration such as "90s", or a distribution such as { dist = "exponential", mean = "10s" }`
 	ms, number := asNumber(v)
-	if strings.Contains(key, "ms") {
+	if inMS {
 		form = "milliseconds of 0 or more, " + form
 	} else {
 		number = number && ms == 0 // a number has no unit
@@ -344,11 +349,28 @@ func (t *table) localised(key string, n int) workload.Durations {
 	return d
 }
 
-// dist reads a distribution: { dist = "lognormal", mean = "20s", sd = "5s" }.
-func (t *table) dist() *workload.Dist {
+// dist reads a distribution: { dist = "lognormal", mean = "20s", sd = "5s" }. A number
+// is in a unit of so many seconds.
+func (t *table) dist(unit string, seconds float64) *workload.Dist {
+	read := func(key string, v any) float64 {
+		if f, ok := asNumber(v); ok && f >= 0 && f*seconds <= mostTime.Seconds() {
+			return f * seconds
+		}
+		d, ok := asDuration(v)
+		if !ok {
+			t.want(key, v, durationForm+" or a number of "+unit)
+		}
+		return d.Seconds()
+	}
+	parameter := func(key string) float64 {
+		if v, ok := t.ask(key); ok {
+			return read(key, v)
+		}
+		return math.NaN()
+	}
 	name := t.oneOf("dist", workload.DistNames[0], workload.DistNames...)
 	p := workload.DistParams{
-		Mean: t.seconds("mean"), SD: t.seconds("sd"), Min: t.seconds("min"), Max: t.seconds("max"), Mode: t.seconds("mode"),
+		Mean: parameter("mean"), SD: parameter("sd"), Min: parameter("min"), Max: parameter("max"), Mode: parameter("mode"),
 		Shape: t.number("shape", math.NaN(), 0, math.Inf(1)),
 	}
 	if v, ok := t.ask("quantiles"); ok {
@@ -357,7 +379,7 @@ func (t *table) dist() *workload.Dist {
 			t.want("quantiles", v, "a list of durations")
 		}
 		for i := range list {
-			p.Quantiles = append(p.Quantiles, t.asSeconds(index("quantiles", i), list[i]))
+			p.Quantiles = append(p.Quantiles, read(index("quantiles", i), list[i]))
 		}
 	}
 	if len(t.problems) > 0 {
@@ -368,25 +390,6 @@ func (t *table) dist() *workload.Dist {
 		t.lacks("%s: %v", t.path, err)
 	}
 	return d
-}
-
-func (t *table) seconds(key string) float64 {
-	v, ok := t.ask(key)
-	if !ok {
-		return math.NaN()
-	}
-	return t.asSeconds(key, v)
-}
-
-func (t *table) asSeconds(key string, v any) float64 {
-	if f, ok := asNumber(v); ok && f >= 0 && f <= mostTime.Seconds() {
-		return f
-	}
-	d, ok := asDuration(v)
-	if !ok {
-		t.want(key, v, durationForm+" or a number of seconds")
-	}
-	return d.Seconds()
 }
 
 // failures reads for each task how long its attempts run before they fail; -1, or null

@@ -10,7 +10,8 @@ import (
 // parseJSON reads a JSON object into a table with line numbers, as parse reads TOML. A
 // key without a value (null) is left out.
 func parseJSON(data []byte, file string) (*table, error) {
-	s := &scanner{text: string(data), line: 1, colon: true, at: map[string]int{"": 1}}
+	s := newScanner(string(data))
+	s.colon, s.at[""] = true, 1
 	s.value("", 0)
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -19,25 +20,28 @@ func parseJSON(data []byte, file string) (*table, error) {
 	if err == nil {
 		err = d.Decode(&values)
 	}
-	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
-		err = errors.New("got text after the object: want a single object")
+	if rest := bytes.TrimLeft(data[d.InputOffset():], " \t\r\n"); err == nil && len(rest) > 0 {
+		err = problem{line: lineOf(data, len(data)-len(rest)), what: "got text after the object: want a single object"}
 	}
 	var p problem
 	var wrong *json.SyntaxError
 	switch {
 	case err == nil:
 		typed(values)
-		return &table{report: &report{file: file, lines: s.at}, values: values}, nil
+		return &table{report: &report{file: file, lines: s.at, order: s.order}, values: values}, nil
 	case errors.As(err, &p):
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		p = problem{line: s.line, what: "the text ends within the object: want a recorded case with all of its brackets closed, or a scenario in TOML"}
 	case errors.As(err, &wrong):
-		p = problem{line: 1 + bytes.Count(data[:wrong.Offset], []byte("\n")), what: err.Error()}
+		p = problem{line: lineOf(data, int(wrong.Offset)), what: err.Error()}
 	default:
 		p.what = "want a JSON object"
 	}
 	return nil, &Errors{File: file, all: []problem{p}}
 }
+
+// lineOf returns the line of a byte.
+func lineOf(data []byte, offset int) int { return 1 + bytes.Count(data[:offset], []byte("\n")) }
 
 // typed makes whole numbers int64 and others float64, as in TOML, and drops nulls.
 func typed(v any) any {

@@ -9,9 +9,18 @@ import (
 // does not report it. Keys are paths: cluster.group[1].nodes. For invalid TOML
 // it returns the keys found before the error, which the library reports.
 func lines(text string) (map[string]int, error) {
-	s := &scanner{text: text, line: 1, at: make(map[string]int), count: make(map[string]int)}
-	s.document()
+	s := scan(text)
 	return s.at, s.err
+}
+
+func scan(text string) *scanner {
+	s := newScanner(text)
+	s.document()
+	return s
+}
+
+func newScanner(text string) *scanner {
+	return &scanner{text: text, line: 1, at: make(map[string]int), order: make(map[string]int), count: make(map[string]int)}
 }
 
 // A hostile text must not exhaust the stack.
@@ -26,6 +35,7 @@ type scanner struct {
 	line  int
 	colon bool // after keys: JSON
 	at    map[string]int
+	order map[string]int // of keys, as they first appear
 	count map[string]int // tables of an array of tables so far
 	err   error
 }
@@ -66,7 +76,7 @@ func (s *scanner) pair(table string, depth int) bool {
 	for _, part := range key {
 		path = join(path, part)
 		if _, ok := s.at[path]; !ok {
-			s.at[path] = line
+			s.at[path], s.order[path] = line, len(s.order)
 		}
 	}
 	s.value(path, depth)

@@ -58,6 +58,7 @@ func place(file string, set []string, line int) string {
 type report struct {
 	file     string
 	lines    map[string]int
+	order    map[string]int // of keys in the file, as they first appear
 	set      []string       // settings from the command line; negative lines refer to them
 	known    []string       // paths of all keys that were read
 	forms    map[string]Key // by name, what readers take; nil: nobody asks
@@ -719,19 +720,19 @@ func parse(data []byte, file string) (*table, error) {
 		return nil, &Errors{File: file, all: []problem{{what: fmt.Sprintf("got %d MB: want a TOML file of at most %d MB; larger workloads are traces", len(data)>>20, mostTOML>>20)}}}
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
-	at, err := lines(text)
-	if p := (problem{}); errors.As(err, &p) {
+	s := scan(text)
+	if p := (problem{}); errors.As(s.err, &p) {
 		return nil, &Errors{File: file, all: []problem{p}}
 	}
 	var tree map[string]any
 	if _, err := toml.Decode(text, &tree); err != nil {
 		p := problem{what: err.Error()}
 		if e := (toml.ParseError{}); errors.As(err, &e) {
-			p = syntax(text, at, e)
+			p = syntax(text, s.at, e)
 		}
 		return nil, &Errors{File: file, all: []problem{p}}
 	}
-	return &table{report: &report{file: file, lines: at}, values: tree}, nil
+	return &table{report: &report{file: file, lines: s.at, order: s.order}, values: tree}, nil
 }
 
 // mostTOML is the largest scenario, study or profile: reading takes a second for some MB.

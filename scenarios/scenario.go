@@ -125,7 +125,7 @@ func (p *parsed) table(data []byte, name string) (*table, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	return &table{report: &report{file: name, lines: maps.Clone(p.whole.lines)}, values: p.whole.values}, nil
+	return &table{report: &report{file: name, lines: maps.Clone(p.whole.lines), order: p.whole.order}, values: p.whole.values}, nil
 }
 
 // Reading says how the histories of a scenario are read. The zero value detects

@@ -95,7 +95,7 @@ func (x *yarnTable) readFile(key, name string, site bool) {
 	}
 	r := x.readXML(data, file)
 	fair := isAllocations(data)
-	if kind, named := strings.CutSuffix(filepath.Base(name), "-scheduler.xml"); named && (kind == "capacity" && fair || kind == "fair" && !fair) {
+	if kind, named := strings.CutSuffix(filepath.Base(name), "-scheduler.xml"); named && (kind == "capacity" && fair || kind == "fair" && !fair && strings.Contains(string(data), capacityKey)) {
 		x.warn("%s: holds the queues of the %s scheduler, whatever its name says: want its content or its name changed", file, map[bool]string{true: "fair", false: "capacity"}[fair])
 	}
 	if site || !fair {
