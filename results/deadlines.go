@@ -32,7 +32,7 @@ type MissedDeadline struct {
 func (r *Run) deadlines() *Deadlines {
 	d := &Deadlines{Missed: []MissedDeadline{}}
 	met := 0.0
-	outcomes := r.outcomes()
+	outcomes := outcomes(r.Predictions)
 	for k := range r.Predictions[0].Jobs {
 		first := &r.Predictions[0].Jobs[k]
 		if first.Deadline == 0 {

@@ -71,7 +71,7 @@ func (r *ReplayedRecord) around(answer time.Duration, by, neighbours float64) (l
 // Recorded times contain what tasks on a node cost each other, and do not tell how much.
 func (r *Run) neighbours(j *model.JobOutcome) float64 {
 	at := slices.IndexFunc(r.Replay.Run.Predictions[0].Jobs, func(o model.JobOutcome) bool { return o.ID == j.ID })
-	if at < 0 || !j.Finished() || j.FirstMap < 0 || j.LastMap < 0 {
+	if at < 0 || j.Finish == j.Submit || j.FirstMap < 0 || j.LastMap < 0 {
 		return 0
 	}
 	before := &r.Replay.Run.Predictions[0].Jobs[at]
@@ -99,27 +99,29 @@ func (r *Run) Spread() {
 		runs := r.drawn()
 		ofJobs := ModelErrorOf(p.Mean, r.Replay.Makespan, 1)
 		p.Jobs = slices.Clone(p.Jobs)
+		outcomes := outcomes(runs)
 		for k := range p.Jobs {
 			if j := &p.Jobs[k]; j.Finished() {
 				of := r.neighbours(j)
 				if j.Finish > last {
 					last, neighbours = j.Finish, of
 				}
-				mean, scatter, n := logsOf(runs, func(p *model.Prediction) time.Duration { return p.Jobs[k].Finish - p.Jobs[k].Submit })
+				mean, scatter, n := logsOf(jobTimes(outcomes(k)))
 				j.Low, j.High = r.Replay.around(logTime(mean), ofJobs.Beside(scatter, n), of)
 			}
 		}
 		part := p.LastPart()
-		mean, scatter, n := logsOf(runs, makespan)
+		mean, scatter, n := logsOf(makespans(runs))
 		p.Least, p.Most = r.Replay.around(logTime(mean), ModelErrorOf(logTime(mean), r.Replay.Makespan, part).Beside(scatter, n), part*neighbours)
 	case len(r.Calibrations) > 0:
 		m := r.Machines()
 		p.Least, p.Most = between(m.Mean, m.Error.AndChance(m.Chance).Beside(m.Scatter, len(r.Calibrations)))
 		ofJobs := ModelErrorOf(logTime(m.Mean), workload.RecordedMakespan(r.Recorded), 1)
 		p.Jobs = slices.Clone(p.Jobs)
+		outcomes := outcomes(r.Calibrations)
 		for k := range p.Jobs {
 			if j := &p.Jobs[k]; j.Finished() {
-				mean, scatter, n := logsOf(r.Calibrations, func(p *model.Prediction) time.Duration { return p.Jobs[k].Finish - p.Jobs[k].Submit })
+				mean, scatter, n := logsOf(jobTimes(outcomes(k)))
 				j.Low, j.High = between(mean, ofJobs.AndChance(r.Question.Chance(j.ID)).Beside(scatter, n))
 			}
 		}
@@ -151,7 +153,7 @@ func (r *Run) Machines() Machines {
 			chance += of * r.Question.Chance(last.ID) / float64(len(r.Calibrations))
 		}
 	}
-	mean, scatter, _ := logsOf(r.Calibrations, makespan)
+	mean, scatter, _ := logsOf(makespans(r.Calibrations))
 	return Machines{mean, scatter, ModelErrorOf(logTime(mean), workload.RecordedMakespan(r.Recorded), part), chance}
 }
 
@@ -160,16 +162,25 @@ func (r *Run) drawn() []model.Prediction {
 	return slices.Concat(r.Predictions[:1], r.Chances)
 }
 
-func makespan(p *model.Prediction) time.Duration { return p.Mean }
-
-// logsOf returns the mean and the deviation of the logarithm of a time over the n runs
-// that know it.
-func logsOf(runs []model.Prediction, of func(*model.Prediction) time.Duration) (mean, scatter float64, n int) {
-	var logs []float64
+// makespans returns those of several runs, in ns.
+func makespans(runs []model.Prediction) (times []float64) {
 	for i := range runs {
-		if t := of(&runs[i]); t > 0 {
-			logs = append(logs, math.Log(t.Seconds()))
+		times = append(times, float64(runs[i].Mean))
+	}
+	return times
+}
+
+// logsOf returns the mean and the deviation of the logarithm of n times in ns, in seconds;
+// of none but zero, the logarithm of zero.
+func logsOf(times []float64) (mean, scatter float64, n int) {
+	var logs []float64
+	for _, t := range times {
+		if t > 0 {
+			logs = append(logs, math.Log(t/1e9))
 		}
+	}
+	if len(logs) == 0 {
+		return math.Inf(-1), 0, 0
 	}
 	mean, scatter = stat.MeanStdDev(logs, nil)
 	return mean, scatter, len(logs)
@@ -204,7 +215,7 @@ func (r *Run) Mean() model.Prediction {
 	}
 	p.Low, p.Mean, p.High = over(func(p *model.Prediction) time.Duration { return p.Mean })
 	p.Jobs = slices.Clone(p.Jobs)
-	outcomes := r.outcomes()
+	outcomes := outcomes(r.Predictions)
 	for k := range p.Jobs {
 		if e := NewEstimate(jobTimes(outcomes(k))); e.N == len(r.Predictions) {
 			j := &p.Jobs[k]
@@ -232,13 +243,13 @@ func (r *Run) Mean() model.Prediction {
 	return p
 }
 
-// outcomes returns what finds a job of the first replication in all of them. With
-// scale_jobs each replication draws other jobs, so that some may lack it.
-func (r *Run) outcomes() func(k int) []*model.JobOutcome {
-	first := r.Predictions[0].Jobs
-	places := make([]map[string]int, len(r.Predictions)) // nil: the same jobs in the same order
-	for i := range r.Predictions {
-		jobs := r.Predictions[i].Jobs
+// outcomes returns what finds a job of the first of several runs in all of them. With
+// scale_jobs each seed draws other jobs, so that some may lack it.
+func outcomes(runs []model.Prediction) func(k int) []*model.JobOutcome {
+	first := runs[0].Jobs
+	places := make([]map[string]int, len(runs)) // nil: the same jobs in the same order
+	for i := range runs {
+		jobs := runs[i].Jobs
 		if slices.EqualFunc(jobs, first, func(a, b model.JobOutcome) bool { return a.ID == b.ID }) {
 			continue
 		}
@@ -248,13 +259,13 @@ func (r *Run) outcomes() func(k int) []*model.JobOutcome {
 		}
 	}
 	return func(k int) (all []*model.JobOutcome) {
-		for i := range r.Predictions {
+		for i := range runs {
 			place, drawn := k, true
 			if places[i] != nil {
 				place, drawn = places[i][first[k].ID]
 			}
 			if drawn {
-				all = append(all, &r.Predictions[i].Jobs[place])
+				all = append(all, &runs[i].Jobs[place])
 			}
 		}
 		return all

@@ -595,7 +595,7 @@ func TestSummaryIsJSON(t *testing.T) {
 }
 
 // The answer on recorded times of tasks is the mean of the runs that chance gives, and its
-// interval holds what these scatter.
+// interval holds what these scatter. Jobs are found by their ids.
 func TestSpreadOfChances(t *testing.T) {
 	answer := func(s float64) model.Prediction {
 		return model.Prediction{Mean: workload.Seconds(s), Jobs: []model.JobOutcome{{Finish: workload.Seconds(s)}}}
@@ -612,6 +612,31 @@ func TestSpreadOfChances(t *testing.T) {
 	}
 	if i.High-i.Low <= alone.High-alone.Low {
 		t.Errorf("got %+v, as wide as %+v of one run", i, alone)
+	}
+	low, high := r.Predictions[0].Jobs[0].Low, r.Predictions[0].Jobs[0].High
+	r.Chances[0].Jobs = slices.Insert(r.Chances[0].Jobs, 0, model.JobOutcome{ID: "of that draw", Finish: time.Hour})
+	r.Spread()
+	if j := r.Predictions[0].Jobs[0]; j.Low != low || j.High != high {
+		t.Errorf("got %v to %v beside a job of another draw, want %v to %v", j.Low, j.High, low, high)
+	}
+}
+
+// A job without tasks takes no time in any run.
+func TestSpreadOfNoTime(t *testing.T) {
+	var none model.Prediction
+	none.Jobs = []model.JobOutcome{{Submit: time.Second, Finish: time.Second}}
+	none.Mean = time.Second
+	several := []model.Prediction{none, none}
+	replay := &ReplayedRecord{Run: &Run{Predictions: several}, Makespan: time.Second, Missed: 1}
+	for _, r := range []Run{{Replay: replay}, {Replay: replay, Chances: several}, {Calibrations: several}} {
+		r.Question, r.Predictions = &model.WhatIf{}, slices.Clone(several[:1])
+		r.Spread()
+		if j := r.Predictions[0].Jobs[0]; j.Low != 0 || j.High != 0 {
+			t.Errorf("%d runs, %d calibrations: got %d to %d ns, want 0", 1+len(r.Chances), len(r.Calibrations), j.Low, j.High)
+		}
+		if p := &r.Predictions[0]; p.Least <= 0 || p.Most <= p.Least {
+			t.Errorf("makespan: %v to %v", p.Least, p.Most)
+		}
 	}
 }
 

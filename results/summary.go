@@ -98,7 +98,7 @@ func (r *Run) interval() *Interval {
 		return nil
 	}
 	p := &r.Predictions[0]
-	mean, _, n := logsOf(r.drawn(), makespan)
+	mean, _, n := logsOf(makespans(r.drawn()))
 	return &Interval{n, int64(logTime(mean)), int64(p.Least), int64(p.Most)}
 }
 
@@ -347,7 +347,7 @@ func waves(jobs []model.JobOutcome, of func(*model.JobOutcome) (tasks, waves int
 // replications.
 func (r *Run) slowest() []JobTime {
 	var all []JobTime
-	outcomes := r.outcomes()
+	outcomes := outcomes(r.Predictions)
 	for k := range r.Predictions[0].Jobs {
 		j := &r.Predictions[0].Jobs[k]
 		t := JobTime{ID: text.Escape(j.ID), Name: text.Escape(j.Name), Estimate: NewEstimate(jobTimes(outcomes(k)))}

@@ -28,8 +28,13 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	}
 	fmt.Fprintf(t, "makespan\t%s\n", makespan)
 	if i := s.Interval; i != nil {
-		fmt.Fprintf(t, "answer\t%s, %s to %s (90 %% interval): the makespan of %s, between which equal tasks swap their times, and the errors of the replay and of such questions; of jobs: low_ns and high_ns in %s\n",
-			text.Duration(i.Mean), text.Duration(i.Low), text.Duration(i.High), text.Count(i.N, "run"), JobsName)
+		label, answer := "interval", fmt.Sprintf("%s to %s: 90 %% interval, by", text.Duration(i.Low), text.Duration(i.High))
+		if i.N > 1 {
+			label = "answer"
+			answer = fmt.Sprintf("%s, %s to %s (90 %% interval): the makespan of %d runs, between which equal tasks swap their times, and",
+				text.Duration(i.Mean), text.Duration(i.Low), text.Duration(i.High), i.N)
+		}
+		fmt.Fprintf(t, "%s\t%s the errors of the replay and of such questions; of jobs: low_ns and high_ns in %s\n", label, answer, JobsName)
 	}
 	if s.Replay != nil {
 		fmt.Fprintf(t, "replay\t%s\n", s.Replay.Text())

@@ -102,7 +102,8 @@ type File struct {
 	files  fs.FS  // file system of a shipped scenario; nil: the machine's
 	folder string // base of the scenario's paths
 	set    []setting
-	fork   *fork // nil: one run of each variation
+	fork   *fork   // nil: one run of each variation
+	jobs   *uint64 // draws the jobs if the scenario's seed draws recorded times from each other; else nil
 	traces map[string]*openedTrace
 	parsed *parsed // data, shared by copies with more settings
 

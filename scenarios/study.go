@@ -270,3 +270,11 @@ func (f *File) With(settings ...string) (*File, error) {
 	}
 	return &with, nil
 }
+
+// Redrawn returns the file for other runs of the jobs that a seed draws: the seed of a
+// scenario draws recorded times of equal tasks from each other. It shares the open traces.
+func (f *File) Redrawn(jobs uint64) *File {
+	again := *f
+	again.jobs = &jobs
+	return &again
+}

@@ -64,7 +64,11 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	leaveOut := t.oneOf("still_hosts", "recorded", "recorded", "left out") == "left out"
 	l.reduces, l.block = t.integer("reduces", 0, 1, mostReduces), t.size("block_size", 0)
-	shape := t.readShape(workload.Seed(seed).Named("shape"))
+	jobs := seed
+	if f.jobs != nil {
+		jobs, l.replay.Drawn = *f.jobs, workload.Seed(seed).Named("replay")
+	}
+	shape := t.readShape(workload.Seed(jobs).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
 	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
 	if t.yarn != nil {
@@ -73,10 +77,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	l.users = t.integer("users", 0, 1, unlimited)
 	l.replay.Initialised = t.oneOf("initialised", "recorded", "recorded", "simulated") == "recorded"
 	l.replay.Speculated = m.fidelity == model.Replay
-	replay := t.oneOf("replay", "recorded", "recorded", "rescaled", "drawn")
-	if l.replay.Rescaled = replay != "recorded"; replay == "drawn" {
-		l.replay.Drawn = workload.Seed(seed).Named("replay")
-	}
+	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
 	l.replay.Bytes, m.volumes = shape.ScaleBytes, shape.ScaleBytes
 	for _, key := range []string{"scale_bytes", "scale_time", "scale_jobs", "fold", "reduces", "block_size"} {
 		if t.has(key) && t.line(key) >= 0 {

@@ -65,11 +65,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 	}
 	var group errgroup.Group
 	group.SetLimit(s.Options.NumWorkers())
-	for r, run := range runs {
-		s.simulateAll(&group, run, r, tables[r], progress)
-	}
-	group.Go(func() error { return s.replayRecord(runs...) })
-	group.Go(func() error { return s.replayChances(0, runs...) })
+	s.simulateAll(&group, 0, runs, tables, progress)
 	err := group.Wait()
 	for r := range tables {
 		for i := range tables[r] {
@@ -97,18 +93,23 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 	return runs, nil
 }
 
-// simulateAll has a group simulate all replications and calibrations of a run.
-func (s *Study) simulateAll(group *errgroup.Group, run *results.Run, r int, tables []attemptTable, progress Progress) {
-	for i := range tables {
-		group.Go(func() error { return s.simulateOne(run, r, i, &tables[i], progress) })
+// simulateAll has a group simulate runs of the scenario, from the first on: all
+// replications and calibrations, and what shows how far a what-if on a record is off.
+func (s *Study) simulateAll(group *errgroup.Group, first int, runs []*results.Run, tables [][]attemptTable, progress Progress) {
+	for k, run := range runs {
+		for i := range tables[k] {
+			group.Go(func() error { return s.simulateOne(run, first+k, i, &tables[k][i], progress) })
+		}
+		run.Calibrations = make([]model.Prediction, len(s.alternatives))
+		for i := range run.Calibrations {
+			group.Go(func() (err error) {
+				run.Calibrations[i], err = s.simulateAlternative(first+k, i)
+				return err
+			})
+		}
 	}
-	run.Calibrations = make([]model.Prediction, len(s.alternatives))
-	for i := range run.Calibrations {
-		group.Go(func() (err error) {
-			run.Calibrations[i], err = s.simulateAlternative(r, i)
-			return err
-		})
-	}
+	group.Go(func() error { return s.replayRecord(runs) })
+	s.replayChances(group, first, runs)
 }
 
 // Repeat simulates a run with all its replications and calibrations, one after the
@@ -118,11 +119,8 @@ func (s *Study) Repeat(r int) (*results.Run, error) {
 	run.Title = run.Question.Name
 	var group errgroup.Group
 	group.SetLimit(1)
-	s.simulateAll(&group, run, r, make([]attemptTable, len(run.Predictions)), nil)
+	s.simulateAll(&group, r, []*results.Run{run}, [][]attemptTable{make([]attemptTable, len(run.Predictions))}, nil)
 	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(s.replayRecord(run), s.replayChances(r, run)); err != nil {
 		return nil, err
 	}
 	s.spread(run, r)
@@ -204,44 +202,47 @@ func asks(r *results.Run) bool {
 // most so many tasks in all.
 const (
 	chances            = 8
-	mostTasksOfChances = 2_000_000
+	mostTasksOfChances = 500_000
 )
 
-// replayChances simulates runs of the scenario, from the first on, that use recorded times
-// of tasks again, with other places of inputs and phases of heartbeats, and with the times
-// of equal tasks drawn from each other.
-func (s *Study) replayChances(first int, runs ...*results.Run) error {
+// replayChances has a group simulate runs of the scenario, from the first on, that use
+// recorded times of tasks again, with other places of inputs and phases of heartbeats, and
+// with the times of equal tasks drawn from each other.
+func (s *Study) replayChances(group *errgroup.Group, first int, runs []*results.Run) {
 	moved := func(r *results.Run) bool { return asks(r) && r.Rescaled }
 	if !slices.ContainsFunc(runs, moved) || s.Options.ForkAt != "" {
-		return nil
+		return
 	}
-	f, err := s.File.With("workload.replay=drawn")
-	if err != nil {
-		return err
-	}
-	for i := range min(chances, mostTasksOfChances/max(1, s.Tasks())) {
-		scenario, err := f.Scenario(s.Options.SeedOf(i + 1))
-		if err != nil {
-			return err
+	f := s.File.Redrawn(s.Options.Seed)
+	n := min(chances, mostTasksOfChances/max(1, s.Tasks()/s.Options.NumReplications()))
+	for _, run := range runs {
+		if moved(run) {
+			run.Chances = make([]model.Prediction, n)
 		}
-		for k, run := range runs {
-			if !moved(run) {
-				continue
-			}
-			q := &scenario.Runs[first+k].Question
-			q.Cluster.Phases = nil // recorded ones are those of one run
-			p, err := Predict(sim.Simulator{}, q)
+	}
+	for i := range n {
+		group.Go(func() error {
+			scenario, err := f.Scenario(s.Options.SeedOf(i + 1))
 			if err != nil {
-				return fmt.Errorf("%s: %w", run.Question.Name, err)
+				return err
 			}
-			run.Chances = append(run.Chances, p)
-		}
+			for k, run := range runs {
+				if !moved(run) {
+					continue
+				}
+				q := &scenario.Runs[first+k].Question
+				q.Cluster.Phases = nil // recorded ones are those of one run
+				if run.Chances[i], err = Predict(sim.Simulator{}, q); err != nil {
+					return fmt.Errorf("%s: %w", run.Question.Name, err)
+				}
+			}
+			return nil
+		})
 	}
-	return nil
 }
 
 // replayRecord simulates the record of a history that its runs ask about otherwise.
-func (s *Study) replayRecord(runs ...*results.Run) error {
+func (s *Study) replayRecord(runs []*results.Run) error {
 	first := slices.IndexFunc(runs, asks)
 	if first < 0 || len(s.Scenario.Inputs) == 0 {
 		return nil
