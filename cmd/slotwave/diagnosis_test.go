@@ -76,10 +76,10 @@ type paperCase struct {
 }
 
 var paperCases = []paperCase{
-	{"hitune-small-files", "scheduler-fair1", 1, []string{"R15"}, "", nil},
+	{"hitune-small-files", "scheduler-fair1", 2, []string{"R15"}, "", nil},
 	{"hitune-codec", "map-output-compression-codec-org-apache-hadoop-io-compress-defau", 1, []string{"R19"}, "", nil},
 	{"hitune-slow-disk", "", 1, []string{"R16 slow44 disk0", "R16 slow30 disk0"}, "", []float64{0.44, 0.30}},
-	{"hitune-hive", "", 4, []string{"R05"}, "", nil},
+	{"hitune-hive", "", 5, []string{"R05"}, "", nil},
 	{"sonata-two-spills", "io-sort-mb-500", 4, []string{"R03"}, "", nil},
 	{"sonata-slowstart", "shared-slots-false-reduce-slowstart-completed-maps-0-05", 1, nil, "R04, reduces start too early", nil},
 	{"sonata-slowstart", "shared-slots-false-reduce-slowstart-completed-maps-0-9", 4, []string{"R07"}, "", nil},
