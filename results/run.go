@@ -130,22 +130,25 @@ func (r *Run) Spread() {
 
 // Machines is the makespan by the machines that explain the record.
 type Machines struct {
-	Mean, Scatter float64 // of its logarithm
+	Logs          []float64 // its logarithm by each machine
+	Mean, Scatter float64   // of its logarithm
 	Error         ModelError
 	Chance        float64 // deviation of its logarithm between runs of one of them
 }
 
 // Open returns the ends of the 90 % interval of what the machines leave open, without what
 // is chance on each of them, and half of it, relative.
-func (m *Machines) Open(machines int) (low, high time.Duration, half float64) {
-	half = m.Error.Beside(m.Scatter, machines)
+func (m *Machines) Open() (low, high time.Duration, half float64) {
+	half = m.Error.Beside(m.Scatter, len(m.Logs))
 	low, high = between(m.Mean, half)
 	return low, high, math.Sinh(half)
 }
 
 func (r *Run) Machines() Machines {
 	part, chance := 0.0, 0.0
+	var logs []float64
 	for i := range r.Calibrations {
+		logs = append(logs, math.Log(r.Calibrations[i].Mean.Seconds()))
 		of := r.Calibrations[i].LastPart()
 		part += of / float64(len(r.Calibrations))
 		if jobs := r.Calibrations[i].Jobs; len(jobs) > 0 {
@@ -154,7 +157,7 @@ func (r *Run) Machines() Machines {
 		}
 	}
 	mean, scatter, _ := logsOf(makespans(r.Calibrations))
-	return Machines{mean, scatter, ModelErrorOf(logTime(mean), workload.RecordedMakespan(r.Recorded), part), chance}
+	return Machines{logs, mean, scatter, ModelErrorOf(logTime(mean), workload.RecordedMakespan(r.Recorded), part), chance}
 }
 
 // drawn returns a run on recorded times of tasks and those that chance gave others.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -184,16 +183,12 @@ func tooWide(s *study.Study, runs []*results.Run) error {
 			continue
 		}
 		m := run.Machines()
-		least, most, half := m.Open(len(run.Calibrations))
+		least, most, half := m.Open()
 		if half <= widest {
 			continue
 		}
-		var logs []float64
-		for i := range run.Calibrations {
-			logs = append(logs, math.Log(run.Calibrations[i].Mean.Seconds()))
-		}
 		help := "no single fact explains it"
-		if facts, _ := measure.Facts(s.Machines(), [][]float64{logs}, nil); len(facts) > 0 {
+		if facts, _ := measure.Facts(s.Machines(), [][]float64{m.Logs}, nil); len(facts) > 0 {
 			help = fmt.Sprintf("state --know %s=VALUE (%s)", facts[0].Key, facts[0].How)
 		}
 		return fmt.Errorf("the makespan is %v to %v on machines that explain the record, which is too wide to help: %s",

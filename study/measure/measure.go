@@ -112,14 +112,10 @@ func Ask(name string, questions []Asked, o study.Options, progress study.SweepPr
 		if err != nil {
 			return nil, err
 		}
-		var logs []float64
-		for i := range run.Calibrations {
-			logs = append(logs, math.Log(run.Calibrations[i].Mean.Seconds()))
-		}
 		m := run.Machines()
 		off := m.Error.AndChance(m.Chance)
-		answers, errors = append(answers, logs), append(errors, off)
-		p.Questions = append(p.Questions, Question{asked.Name, int64(1e9 * math.Exp(m.Mean)), relative(off, m.Scatter, len(logs))})
+		answers, errors = append(answers, m.Logs), append(errors, off)
+		p.Questions = append(p.Questions, Question{asked.Name, int64(1e9 * math.Exp(m.Mean)), relative(off, m.Scatter, len(m.Logs))})
 	}
 	p.Machines = len(machines)
 	p.Facts, p.None = Facts(machines, answers, errors)
