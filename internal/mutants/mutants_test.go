@@ -201,8 +201,9 @@ func (b *bench) tested() (dirs []string) {
 	return dirs
 }
 
+// binary names the tests of a package as Go does: a streaming job names its program.
 func (b *bench) binary(dir string) string {
-	return filepath.Join(b.folder, strings.ReplaceAll(dir, string(filepath.Separator), "-")+".test")
+	return filepath.Join(b.folder, dir, filepath.Base(dir)+".test")
 }
 
 // baseline runs each test alone, and keeps its processor time and which mutants it
