@@ -21,7 +21,8 @@ type Dataflow struct {
 	system   map[seriesKey]*Series
 	problems problems
 	spec     *Specification // nil: vertices without edges
-	complete int            // stages that the tasks with a stage would have if none were missing
+	found    int            // stages of the vertices that a task pool has
+	complete int            // those that their tasks would have if none were missing
 }
 
 // Stage is one task's execution of one vertex: all of its threads together.
@@ -108,10 +109,15 @@ func (d *Dataflow) joinStages() {
 	})
 }
 
-// countStages sums the stages that the tasks of Stages have if they are complete.
+// countStages counts the stages of the vertices that a pool has, and those that their tasks
+// have if they are complete. HiTune's own tables have one vertex more.
 func (d *Dataflow) countStages(ofTask map[string]int) {
 	task := ""
 	for _, s := range d.Stages {
+		if ofTask[s.Vertex] == 0 {
+			continue
+		}
+		d.found++
 		if s.Task != task {
 			task = s.Task
 			d.complete += ofTask[s.Vertex]

@@ -246,8 +246,12 @@ func TestOneLostAttempt(t *testing.T) {
 			w.attempt(workload.Map, "n3", 21, 1*s, 2*s, 120*s)
 			w.again(state, "n4", 101*s, 101*s, 120*s)
 		}
+		w.attempt(workload.Map, "n1", 22, 1*s, 2*s, 20*s)
+		w.again(workload.Succeeded, "n4", 21*s, 21*s, 24*s) // before the JobTracker knew of the end
 		tasks := w.jobs[0].Tasks
-		tasks[len(tasks)-1].Attempts[1].State = workload.Killed // this speculation was in vain
+		for _, t := range tasks[len(tasks)-2:] {
+			t.Attempts[1].State = workload.Killed // this speculation was in vain
+		}
 		d := w.run(t)
 		if found := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Rule == "R23" && f.Node == "n1" }); found != want {
 			t.Errorf("repeated after %v: %+v, want R23 on n1: %v", wait, d.Findings, want)

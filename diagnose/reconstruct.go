@@ -296,11 +296,12 @@ func (r *Reconstruction) Dataflow() *Dataflow {
 		own := *s
 		spans[task] = &own
 	}
+	kinds := r.taskKinds()
 	for _, t := range r.order {
 		see(spans, t.task, t.node, t.first, t.last)
 		for v := range r.vertices {
 			run := t.find(r.matches, v)
-			if run == nil {
+			if run == nil || kinds[t.task] != r.spec.poolOf(r.vertices[v].id) {
 				continue
 			}
 			d.Instances = append(d.Instances, Instance{
@@ -329,6 +330,22 @@ func (r *Reconstruction) Dataflow() *Dataflow {
 	}
 	d.breakdown(counts, r.names.list)
 	return d
+}
+
+// taskKinds returns the pool of each task: that of its first vertex. A method that tasks of
+// several kinds call, such as the end of Hive's maps and reduces, is in a vertex of one.
+func (r *Reconstruction) taskKinds() map[string]int {
+	kinds, began := map[string]int{}, map[string]float64{}
+	for _, t := range r.order {
+		for v := range r.vertices {
+			if run := t.find(r.matches, v); run != nil {
+				if first, known := began[t.task]; !known || run.start < first {
+					began[t.task], kinds[t.task] = run.start, r.spec.poolOf(r.vertices[v].id)
+				}
+			}
+		}
+	}
+	return kinds
 }
 
 // find returns the run of the first alternative of a vertex that occurred.

@@ -237,23 +237,9 @@ func (c *condition) holds(value float64) bool {
 
 // metric returns the fact of a stage; true is 1, and NaN unknown.
 func (c *condition) metric(s *scene, kind workload.Kind) float64 {
-	unknown := false
-	switch c.name {
-	case "spills":
-		unknown = s.facts[kind].Spills < 0
-	case "compressed":
-		_, err := s.conf.Truth("mapred.compress.map.output")
-		unknown = err != nil || !s.hasConf
-	case "shared_slots":
-		unknown = s.q == nil
-	case "net_slow_nodes":
-		unknown = len(s.rates) == 0
-	case "input_ratio":
-		unknown = slices.ContainsFunc(s.stages[kind].rows, func(row int32) bool { return s.b.at(row).input(kind) < 0 })
-	}
 	v := reflect.ValueOf(s.facts[kind]).Field(slices.Index(metricNames(), c.name))
 	switch {
-	case unknown:
+	case slices.Contains(s.unknown[kind], c.name):
 		return notNumber()
 	case v.CanInt():
 		return float64(v.Int())

@@ -688,7 +688,7 @@ var ruleR23 = rule{
 				lose(a)
 			}
 			p := s.b.previous(a)
-			undone := p != nil && p.state == workload.Succeeded && p.finish <= a.start // its output was lost
+			undone := p != nil && p.state == workload.Succeeded && p.finish <= a.start && s.winner(a) != p // its output was lost
 			if undone {
 				lose(p)
 			}
@@ -718,9 +718,18 @@ var ruleR23 = rule{
 // beaten reports whether another attempt of the task succeeded while this one
 // ran. Then it was speculation and not a loss.
 func (s *scene) beaten(a *attempt) bool {
+	w := s.winner(a)
+	return w != nil && w.start < a.finish
+}
+
+// winner returns the attempt whose work was used of the task of an attempt, nil for none.
+func (s *scene) winner(a *attempt) *attempt {
 	won := s.job.won[a.kind]
 	i, ok := slices.BinarySearchFunc(won, a.task, func(row int32, task int32) int { return cmp.Compare(s.b.at(row).task, task) })
-	return ok && s.b.at(won[i]).start < a.finish
+	if !ok {
+		return nil
+	}
+	return s.b.at(won[i])
 }
 
 var ruleR24 = rule{

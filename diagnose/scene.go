@@ -21,6 +21,7 @@ type scene struct {
 	conf    workload.Conf
 	hasConf bool
 	facts   [2]facts
+	unknown [2][]string // names of facts without a value for it
 
 	correlations [2][]Correlation // of the stages
 }
@@ -40,8 +41,8 @@ func (s *scene) lever(key string, steps int) *Change {
 	return nil
 }
 
-// newScene collects the facts of a job's stages. Unknown facts are NaN, or unknown as
-// metric says, so that no condition of a rule of a file on them holds.
+// newScene collects the facts of a job's stages. Unknown facts are NaN, or are listed
+// as unknown, so that no condition of a rule of a file on them holds.
 func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
 	s := &scene{evidence: e, job: j, stages: stages, t: &e.options.Thresholds, conf: j.conf, hasConf: len(j.conf.Keys()) > 0}
 	if s.q != nil {
@@ -64,8 +65,18 @@ func (s *scene) stageFacts(st *stage) facts {
 		CPUNode: notNumber(), CPUCluster: notNumber(), CPUDrop: notNumber(), IONodeRatio: notNumber(), DiskNodeRatio: notNumber(),
 		DiskJobShare: notNumber(), NetNodeShare: notNumber(), ShareWaitFetch: notNumber(), CodecCPUShare: notNumber(),
 	}
-	f.Compressed, _ = s.conf.Truth("mapred.compress.map.output")
+	unknown := func(name string, is bool) {
+		if is {
+			s.unknown[st.kind] = append(s.unknown[st.kind], name)
+		}
+	}
+	var err error
+	f.Compressed, err = s.conf.Truth("mapred.compress.map.output")
+	unknown("compressed", err != nil || !s.hasConf)
 	f.SharedSlots = s.q != nil && s.q.Cluster.SharedSlots
+	unknown("shared_slots", s.q == nil)
+	unknown("net_slow_nodes", len(s.rates) == 0)
+	unknown("input_ratio", slices.ContainsFunc(st.rows, func(row int32) bool { return s.b.at(row).input(st.kind) < 0 }))
 	f.ShareSortSpill = st.share(workload.PhaseSpill)
 	f.ShareShuffle = st.share(workload.PhaseShuffle)
 	f.ShareReduce = st.share(workload.PhaseReduce)
@@ -83,6 +94,7 @@ func (s *scene) stageFacts(st *stage) facts {
 	if f.Spills = -1; len(spills) > 0 {
 		f.Spills = int(median(spills))
 	}
+	unknown("spills", f.Spills < 0)
 	if shuffle > 0 {
 		f.ShareWaitFetch = wait.Seconds() / shuffle.Seconds()
 	}

@@ -185,6 +185,14 @@ func (s *Specification) stagesOfTask() map[string]int {
 	return number
 }
 
+// poolOf returns the number of the task pool with a vertex. It is 0 without a specification.
+func (s *Specification) poolOf(id string) int {
+	if s == nil {
+		return 0
+	}
+	return slices.IndexFunc(s.pools, func(p taskPool) bool { return slices.Contains(slices.Concat(p.phases...), id) })
+}
+
 // specLine is the opening of a block, the end of one, or an entry.
 type specLine struct {
 	number int

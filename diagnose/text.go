@@ -314,7 +314,7 @@ func (d *Diagnosis) withoutText(b *strings.Builder, j *JobDiagnosis) {
 // text writes how many stages were found, where the threads of each vertex were
 // sampled most often, and in which state.
 func (d *Dataflow) text(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%d of %d stages of the sampled tasks found\n", len(d.Stages), d.complete)
+	fmt.Fprintf(b, "\n%d of %d stages of the sampled tasks found\n", d.found, d.complete)
 	fmt.Fprintf(b, "\n%-18s %-19s %-5s %6s  %s\n", "vertex", "thread", "", "share", "in most samples")
 	for i := range d.shares {
 		s, first := &d.shares[i], true

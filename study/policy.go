@@ -195,7 +195,11 @@ func (s *policySearch) refine(p Policy, jobs []workload.Job, slots int) (best Po
 	}
 	if queues {
 		if len(shares) == 1 { // what it does not have is for queues without a job
-			shares = append(shares, share{name: "not-" + shares[0].name})
+			rest := "default"
+			if shares[0].name == rest {
+				rest = "other"
+			}
+			shares = append(shares, share{name: rest})
 		}
 		for i := range shares {
 			shares[i].weight = 100 / float64(len(shares))
