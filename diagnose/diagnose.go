@@ -99,7 +99,7 @@ type evidence struct {
 	b       *books
 	r       *resources
 	rates   []deviceRate
-	still   []standstill
+	still   []workload.Standstill
 	offers  *offerBook
 	flow    *Dataflow
 	q       *model.WhatIf  // nil: unknown

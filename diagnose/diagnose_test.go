@@ -124,7 +124,7 @@ func TestStandstill(t *testing.T) {
 	b := keep(jobsOf(h), nil)
 	b.assignSlots()
 	still := b.still(&limits)
-	if len(still) != 1 || still[0].node != "sr216" || math.Abs(still[0].from.Seconds()-99.3) > 5 || math.Abs(still[0].until.Seconds()-167.7) > 5 {
+	if len(still) != 1 || still[0].Host != "sr216" || math.Abs(still[0].From.Seconds()-99.3) > 5 || math.Abs(still[0].To.Seconds()-167.7) > 5 {
 		t.Errorf("%+v, want sr216 from 99.3 to 167.7 s", still)
 	}
 	named := false
@@ -149,7 +149,7 @@ func TestStandstill(t *testing.T) {
 // input. Of others none was offered to it.
 func TestStandstillBetweenMaps(t *testing.T) {
 	limits := DefaultThresholds()
-	found := func(locality workload.Locality) []standstill {
+	found := func(locality workload.Locality) []workload.Standstill {
 		w := &world{}
 		maps := func(from, to time.Duration, nodes ...string) {
 			for at := from; at < to; at += 4 * s {
@@ -166,7 +166,7 @@ func TestStandstillBetweenMaps(t *testing.T) {
 		return keep(w.input().Jobs, nil).still(&limits)
 	}
 	still := found(workload.NodeLocal)
-	if len(still) != 1 || still[0].node != "c" || still[0].from != 20*s || still[0].until != 80*s || len(still[0].tasks) != 2 {
+	if len(still) != 1 || still[0].Host != "c" || still[0].From != 20*s || still[0].To != 80*s || len(still[0].Held) != 2 {
 		t.Errorf("%+v, want c from 20 to 80 s with two late maps", still)
 	}
 	if still := found(workload.RackLocal); len(still) > 0 {

@@ -73,7 +73,7 @@ func TestStopped(t *testing.T) {
 			u.ForeignBusy = 1
 		}
 	}
-	if got := b.stopped(newResources(p.resources)); len(got) != 1 || got[0].node != "n4" || got[0].from != 20*s || got[0].until != 80*s || len(got[0].tasks) == 0 {
+	if got := b.stopped(newResources(p.resources)); len(got) != 1 || got[0].Host != "n4" || got[0].From != 20*s || got[0].To != 80*s || len(got[0].Held) == 0 {
 		t.Errorf("%+v: want n4 from 20 to 80 s", got)
 	}
 }

@@ -71,27 +71,6 @@ func TestRepairOneDisk(t *testing.T) {
 	}
 }
 
-// A gap begins at the last event before it and ends at the first one after it, also
-// at the beginning.
-func TestGaps(t *testing.T) {
-	w := &world{}
-	w.job("j", 0, 300*s)
-	w.attempt(workload.Map, "n1", 0, 0, 0, 100*s)
-	for i := range 20 {
-		at := 100*s + time.Duration(i)*2*s
-		w.attempt(workload.Map, "n1", 0, at, at, at+2*s)
-	}
-	b := keep(w.input().Jobs, nil)
-	var rows []int32
-	for i := range int32(b.rows) {
-		rows = append(rows, i)
-	}
-	thresholds := DefaultThresholds()
-	if got := b.gaps(rows, &thresholds); len(got) != 1 || got[0].from != 0 || got[0].until != 100*s || got[0].usual != 2*s {
-		t.Errorf("%+v: want one gap from 0 to 100 s, usually 2 s", got)
-	}
-}
-
 // Phases that all tasks state are not called unknown.
 func TestKnownPhases(t *testing.T) {
 	for _, u := range newTestRun().diagnose(t).Unknown {

@@ -395,7 +395,7 @@ func (s *scene) loaded(node string) bool {
 }
 
 func (s *scene) stood(node string) bool {
-	return slices.ContainsFunc(s.still, func(p standstill) bool { return p.node == node })
+	return slices.ContainsFunc(s.still, func(p workload.Standstill) bool { return p.Host == node })
 }
 
 // slowPart names the device of a node whose phases exceed their prediction most, those
@@ -469,12 +469,12 @@ var ruleR17 = rule{
 
 var ruleR18 = rule{
 	id: "R18", basis: "O", weight: weightRepair, cause: "node stood still",
-	evidence: "no map begins or ends for more than ten times the usual gap", change: "no standstill",
+	evidence: "no map, or no reduce, begins or ends for more than ten times the usual gap", change: "no standstill",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for _, p := range s.still {
 			var tasks []string
-			for _, row := range p.tasks {
+			for _, row := range p.Held {
 				if a := s.b.at(row); a.job == s.job.index {
 					tasks = append(tasks, s.b.name(a))
 				}
@@ -482,11 +482,11 @@ var ruleR18 = rule{
 			if len(tasks) == 0 {
 				continue
 			}
-			length := (p.until - p.from).Seconds()
+			length := (p.To - p.From).Seconds()
 			hits = append(hits, hit{
-				node: p.node, tasks: tasks, value: length, peers: p.usual.Seconds(), z: length / p.usual.Seconds(), account: foreignLoad,
-				saves: length / 2, change: unload(p.node, "", true),
-				evidence: fmt.Sprintf("no map began or ended from %.1f to %.1f s; usual gap %.1f s", p.from.Seconds(), p.until.Seconds(), p.usual.Seconds()),
+				node: p.Host, tasks: tasks, value: length, peers: p.Usual.Seconds(), z: length / p.Usual.Seconds(), account: foreignLoad,
+				saves: length / 2, change: unload(p.Host, "", true),
+				evidence: fmt.Sprintf("no %s began or ended from %.1f to %.1f s; usual gap %.1f s", p.Kind, p.From.Seconds(), p.To.Seconds(), p.Usual.Seconds()),
 			})
 		}
 		return hits

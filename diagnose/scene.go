@@ -239,13 +239,13 @@ func (r *resources) nodeMeans(device string, from, until time.Duration, sums fun
 
 // worked reports whether the processors of a node were busy although it seems to
 // stand still.
-func (r *resources) worked(p standstill) bool {
+func (r *resources) worked(p workload.Standstill) bool {
 	const asUsual = 0.25 // of the mean over the run
 	for _, u := range r.devices["cpu"] {
-		if u.node != p.node || len(u.rows) == 0 {
+		if u.node != p.Host || len(u.rows) == 0 {
 			continue
 		}
-		within, ok := u.mean(u.work, p.from, p.until)
+		within, ok := u.mean(u.work, p.From, p.To)
 		overall, _ := u.mean(u.work, u.rows[0].Time, u.rows[len(u.rows)-1].Time+1)
 		return ok && within > asUsual*overall
 	}
@@ -254,12 +254,12 @@ func (r *resources) worked(p standstill) bool {
 
 // stopped finds the times at which others had all processors and disks of a
 // node, for several steps of the table of devices.
-func (b *books) stopped(r *resources) []standstill {
+func (b *books) stopped(r *resources) []workload.Standstill {
 	const (
 		all   = 0.95
 		steps = 3
 	)
-	var found []standstill
+	var found []workload.Standstill
 	for _, cpu := range r.devices["cpu"] {
 		var others []*useSeries
 		for _, s := range r.series {
@@ -281,9 +281,9 @@ func (b *books) stopped(r *resources) []standstill {
 				n++
 			}
 			if last := i == len(cpu.rows)-1; n > 0 && (!still || last) {
-				if p := (standstill{node: cpu.node, from: from, until: u.Time}); n >= steps {
-					p.usual = workload.Seconds(cpu.length(i))
-					p.tasks = b.during(cpu.node, p.from, p.until)
+				if p := (workload.Standstill{Host: cpu.node, From: from, To: u.Time}); n >= steps {
+					p.Usual = workload.Seconds(cpu.length(i))
+					p.Held = b.during(cpu.node, p.From, p.To)
 					found = append(found, p)
 				}
 				n = 0

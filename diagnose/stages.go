@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -199,161 +198,16 @@ func (r *Summary) add(phase string, times []float64, s *stage) {
 	r.Phases = append(r.Phases, p)
 }
 
-// still finds the times at which a node stood still. In such a time no map
-// there began or ended for more than Still times its usual gap, while other nodes
-// went on. Most of the maps that ran through the gap, in at least half of the map
-// slots, must be outliers that took longer than their peers by most of the gap; or several
-// maps start when the node goes on, whose input it has, of jobs half of whose maps had
-// started before.
-// Reduces do not count, because they may wait for maps as long.
-func (b *books) still(t *Thresholds) []standstill {
-	overdue := make([]float32, b.rows) // seconds beyond the median of its peers; 0: not a map, or not an outlier
+// still finds the times at which a node stood still.
+func (b *books) still(t *Thresholds) []workload.Standstill {
+	won := make([]bool, b.rows)
 	for _, j := range b.jobs {
-		var times []float64
-		for _, row := range j.won[workload.Map] {
-			times = append(times, (b.at(row).finish - b.at(row).start).Seconds())
-		}
-		if len(times) < fewestPeers {
-			continue
-		}
-		usual := median(times)
-		spread := max(normalMAD*deviation(times, usual), 0.02*usual)
-		for _, row := range j.attempts {
-			if a := b.at(row); a.kind == workload.Map && a.timed() {
-				late := (a.finish - a.start).Seconds() - usual
-				if late < t.TaskK*spread {
-					late = 0
-				}
-				overdue[row] = float32(late)
-			}
+		for _, row := range slices.Concat(j.won[:]...) {
+			won[row] = true
 		}
 	}
-	byNode := make([][]int32, len(b.nodes.list))
-	ends := make([][]time.Duration, len(b.nodes.list))
-	slots := make([]int32, len(b.nodes.list)) // map slots that were used
-	for i := range int32(b.rows) {
-		if a := b.at(i); a.timed() && b.node(a) != "" {
-			byNode[a.node] = append(byNode[a.node], i)
-			ends[a.node] = append(ends[a.node], a.finish)
-			if a.kind == workload.Map {
-				slots[a.node] = max(slots[a.node], a.slot+1)
-			}
-		}
-	}
-	for _, list := range ends {
-		slices.Sort(list)
-	}
-	begun := make([]time.Duration, len(b.jobs)) // half of the maps of a job
-	for k, j := range b.jobs {
-		var starts []time.Duration
-		for _, row := range j.won[workload.Map] {
-			starts = append(starts, b.at(row).start)
-		}
-		if slices.Sort(starts); len(starts) > 0 {
-			begun[k] = starts[len(starts)/2]
-		}
-	}
-	const heldUp = 0.8 // least delay of a map that stood still, as a fraction of the gap
-	const often = 3    // a node with this many standstills is slow instead
-	var found []standstill
-	for node, rows := range byNode {
-		first := len(found)
-		for _, g := range b.gaps(rows, t) {
-			stuck, late := 0, 0
-			through := 0
-			for _, i := range rows {
-				a := b.at(i)
-				if soon := g.until + (g.until-g.from)/10; a.kind == workload.Map && a.number == 0 && a.locality == workload.NodeLocal && a.start >= g.until && a.start <= soon && begun[a.job] <= g.from {
-					late++
-					g.tasks = append(g.tasks, i)
-				}
-				if a.kind == workload.Map && a.start <= g.from && a.finish >= g.until {
-					through++
-					if float64(overdue[i]) > heldUp*(g.until-g.from).Seconds() {
-						stuck++
-						g.tasks = append(g.tasks, i)
-					}
-				}
-			}
-			held := stuck >= 2 && 2*stuck > through && 2*stuck >= int(slots[node]) && stuck*(len(byNode)-1) >= 2*b.lateElsewhere(overdue, int32(node), g)
-			if (held || through == 0 && late >= 2) && mostGoOn(ends, node, g) {
-				g.node = b.nodes.list[node]
-				found = append(found, g)
-			}
-		}
-		if len(found)-first >= often {
-			found = found[:first]
-		}
-	}
-	slices.SortFunc(found, func(a, b standstill) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.node, b.node)) })
-	return found
-}
-
-// lateElsewhere returns how many maps on other nodes ran during a gap and are
-// equally late. If there are many, the maps are of two sizes.
-func (b *books) lateElsewhere(overdue []float32, node int32, g standstill) int {
-	n := 0
-	for i, late := range overdue {
-		if late == 0 {
-			continue
-		}
-		if a := b.at(int32(i)); a.node != node && a.start < g.until && a.finish > g.from && float64(late) > 0.5*(g.until-g.from).Seconds() {
-			n++
-		}
-	}
-	return n
-}
-
-// mostGoOn reports whether attempts end on most other nodes during a gap.
-func mostGoOn(ends [][]time.Duration, node int, g standstill) bool {
-	others, active := 0, 0
-	for n, list := range ends {
-		if n == node || len(list) == 0 {
-			continue
-		}
-		others++
-		first, _ := slices.BinarySearch(list, g.from+1)
-		last, _ := slices.BinarySearch(list, g.until)
-		if last-first >= 2 {
-			active++
-		}
-	}
-	return 2*active > others
-}
-
-// standstill is a time in which a node stood still.
-type standstill struct {
-	node        string
-	from, until time.Duration
-	usual       time.Duration // usual gap between events of the node
-	tasks       []int32       // attempts that were delayed
-}
-
-// gaps lists the long times between starts and ends of a node's maps. The
-// usual gap is the median gap while tasks run, and at least a second because
-// the clocks of nodes differ.
-func (b *books) gaps(rows []int32, t *Thresholds) []standstill {
-	var events []time.Duration
-	for _, i := range rows {
-		if a := b.at(i); a.kind == workload.Map {
-			events = append(events, a.start, a.finish)
-		}
-	}
-	slices.Sort(events)
-	events = slices.Compact(events)
-	var lengths []float64
-	for i := 1; i < len(events); i++ {
-		lengths = append(lengths, (events[i] - events[i-1]).Seconds())
-	}
-	if len(lengths) < fewestPeers {
-		return nil
-	}
-	usual := max(1, median(lengths))
-	var long []standstill
-	for i, length := range lengths {
-		if length > t.Still*usual {
-			long = append(long, standstill{from: events[i], until: events[i+1], usual: workload.Seconds(usual)})
-		}
-	}
-	return long
+	return workload.Standstills(b.rows, func(i int32) workload.Ran {
+		a := b.at(i)
+		return workload.Ran{Node: b.node(a), Kind: a.kind, Job: int(a.job), Number: int(a.number), Near: a.locality == workload.NodeLocal, Won: won[i], Start: a.start, Finish: a.finish}
+	}, t.Still)
 }

@@ -87,7 +87,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		taken[h.Jobs[i].ID] = true
 	}
 	r.local = h.localisation()
-	still, reduces := h.stillHosts(r.local), h.reduceTimes()
+	still, reduces := h.StillHosts(), h.reduceTimes()
 	r.Still = namesOf(still)
 	if r.local != nil {
 		r.Assumed = append(r.Assumed, "attempts start on their machine as long after their assignment as recorded")

@@ -11,7 +11,7 @@ import (
 // as much shorter.
 func (h *History) WithoutStill() (History, []string) {
 	local := h.localisation()
-	still := h.stillHosts(local)
+	still := h.StillHosts()
 	if len(still) == 0 {
 		return *h, nil
 	}
@@ -37,7 +37,7 @@ func (h *History) WithoutStill() (History, []string) {
 }
 
 // namesOf returns the names of hosts.
-func namesOf(still []stillHost) (names []string) {
+func namesOf(still []Standstill) (names []string) {
 	for i := range still {
 		names = append(names, still[i].Host)
 	}
@@ -45,13 +45,13 @@ func namesOf(still []stillHost) (names []string) {
 }
 
 // held reports whether any of the hosts held an attempt of a task while it stood still.
-func held(still []stillHost, local localised, t *HistoryTask, a *HistoryAttempt) bool {
-	return slices.ContainsFunc(still, func(s stillHost) bool { return s.held(local, t, a) })
+func held(still []Standstill, local localised, t *HistoryTask, a *HistoryAttempt) bool {
+	return slices.ContainsFunc(still, func(s Standstill) bool { return s.held(local, t, a) })
 }
 
 // usual returns the median time of the successful attempts of a kind that no host
 // held while it stood still, or 0 if there are none.
-func (j *HistoryJob) usual(kind Kind, still []stillHost, local localised) time.Duration {
+func (j *HistoryJob) usual(kind Kind, still []Standstill, local localised) time.Duration {
 	var took []time.Duration
 	for t, w := range j.Of(kind) {
 		if w != nil && Known(w.Start) && Known(w.Finish) && !held(still, local, t, w) {
