@@ -138,6 +138,8 @@ type Reading struct {
 	Workload string   // history or scenario with the jobs for the file of a scheduler of YARN
 
 	Anonymise bool // give users, jobs, queues, pools, paths and machines new names
+
+	Read *workload.History // what the files hold, if they have been read; nil: not yet
 }
 
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)

@@ -407,8 +407,10 @@ func (f *File) trace(names []string, reading *Reading) *openedTrace {
 	if reading.Topology != "" && !listed {
 		paths = append(paths, reading.Topology)
 	}
-	if t.history, t.err = options.Open(paths...); t.err != nil {
-		return t
+	if t.history = reading.Read; t.history == nil {
+		if t.history, t.err = options.Open(paths...); t.err != nil {
+			return t
+		}
 	}
 	if listed {
 		machines, err := trace.Open(reading.Topology)

@@ -52,6 +52,8 @@ type Options struct {
 
 	Attempts  bool // keep what a report shows beside the diagnosis
 	Anonymise bool // give users, jobs and machines new names; only tables of attempts and jobs are read
+
+	read *workload.History // what the paths hold; nil: not read yet
 }
 
 // Diagnosis is a diagnosis, with what it was made from.
@@ -60,6 +62,7 @@ type Diagnosis struct {
 	Warnings []string
 
 	anonymise bool
+	read      *workload.History
 
 	inputs   []resultdir.FileSum         // of files without their sums
 	Attempts iter.Seq[*workload.Attempt] // nil: only sampling records, or not asked for
@@ -88,7 +91,7 @@ func (d *Diagnosis) Inputs() ([]resultdir.FileSum, error) {
 // Diagnose says why the jobs of a run took as long as they did. Paths are the
 // folder of a result, the files of a history, or sampling records.
 func Diagnose(paths []string, k Options) (*Diagnosis, error) {
-	done := &Diagnosis{anonymise: k.Anonymise}
+	done := &Diagnosis{anonymise: k.Anonymise, read: k.read}
 	in := diagnose.Input{}
 	if k.Anonymise && (k.On != "" || k.Specification != "" || k.Job != "") {
 		return nil, errors.New("--anonymise: want no --on, --spec or --job, which name jobs")
@@ -404,9 +407,11 @@ func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History,
 			read = paths[:1]
 		}
 	}
-	h, err := trace.Open(read...)
-	if err != nil {
-		return nil, err
+	h := d.read
+	if h == nil {
+		if h, err = trace.Open(read...); err != nil {
+			return nil, err
+		}
 	}
 	if d.anonymise {
 		return h.Anonymise(&workload.Names{Seed: workload.Seed(1).Named("names")}), nil

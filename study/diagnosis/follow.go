@@ -11,6 +11,7 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/simulated"
@@ -80,7 +81,7 @@ func (k Options) standing(folder string, known map[string]bool) (*Standing, erro
 	runs := func(job string) bool {
 		return slices.ContainsFunc(s.Running, func(r RunningJob) bool { return r.ID == job })
 	}
-	k.Verify = false
+	k.Verify, k.read = false, h
 	d, err := Diagnose([]string{folder}, k)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (s *Standing) predict(folder string, h *workload.History) error {
 	if !slices.ContainsFunc(s.Running, func(r RunningJob) bool { return r.Ended[workload.Map] > 0 }) {
 		return nil
 	}
-	opened, err := study.Open(folder, study.Options{Seed: 1})
+	opened, err := study.Open(folder, study.Options{Seed: 1, Reading: scenarios.Reading{Read: h}})
 	if err != nil { // such as no slot of a kind so far
 		s.unknown(err)
 		return nil
