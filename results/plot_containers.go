@@ -3,7 +3,6 @@ package results
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -86,59 +85,42 @@ func busiest(runs []*Run) []string {
 // container. It draws one run, or several on the same axes.
 func containersFigure(title string, runs []*Run) *figure.Figure {
 	const gib = 1024
-	f := &figure.Figure{Title: title}
-	end, most, waiting := int64(0), 0.0, 0.0
+	f, room := newOverTime(title, runs, 2)
+	most, waiting := 0.0, 0.0
 	for _, r := range runs {
-		end = max(end, r.end())
 		most = max(most, float64(r.Stats.use.capacity.MemoryMiB)/gib)
 		waiting = max(waiting, r.Stats.peak(trackMapsWaiting), r.Stats.peak(trackReducesWaiting), slices.Max(r.Stats.use.waiting()))
 	}
-	unit := figure.UnitFor(time.Duration(end))
 	height := vg.Length(190)
 	if len(runs) > 1 {
-		columns, room := figure.Grid(len(runs), 2)
-		f.Columns, height = columns, min(140, room/1.55)
+		height = min(140, room/1.55)
 	}
-	legend := map[string]bool{}
-	names, headings := busiest(runs), headings(runs)
+	names := busiest(runs)
 	for k, r := range runs {
-		u, column := r.Stats.use, figure.ColumnOf(k, len(runs), max(1, f.Columns))
+		u := r.Stats.use
+		step := f.unit.Of(int64(u.step))
 		p := figure.NewPanel(height, "memory in use, GiB")
-		p.Heading, p.Column = headings[k], column
 		p.Y.Min, p.Y.Max = 0, most*1.04
 		p.Y.Tick.Marker = plot.ConstantTicks(figure.CountTicks(most, int(height/22)))
-		stack := &stackPlotter{step: unit.Of(int64(u.step)), scale: 1.0 / gib}
-		for _, s := range u.layers(names) {
-			if slices.Max(s.values) == 0 {
-				continue
-			}
-			stack.layers = append(stack.layers, s)
-			if !legend[s.label] {
-				legend[s.label] = true
-				f.Legend = append(f.Legend, figure.LegendEntry{Label: s.label, Sample: figure.Filled(s.colour)})
-			}
+		layers := slices.DeleteFunc(u.layers(names), func(s series) bool { return slices.Max(s.values) == 0 })
+		for _, s := range layers {
+			f.explain(s.label, figure.Filled(s.colour))
 		}
-		p.Add(stack, &levelPlotter{float64(u.capacity.MemoryMiB) / gib, figure.LimitStyle})
-		f.Panels = append(f.Panels, p)
-		if waiting == 0 {
-			continue
+		f.add(k, p, stack(layers, step, 1.0/gib), level(float64(u.capacity.MemoryMiB)/gib))
+		if waiting > 0 {
+			f.add(k, countPanel(height*0.4, "waiting", waiting), stepsOf(r.Stats, trackMapsWaiting, f.unit, figure.MapsWaitingStyle),
+				stepsOf(r.Stats, trackReducesWaiting, f.unit, figure.ReducesWaitingStyle), figure.Drawing(func(c draw.Canvas, x, y func(float64) vg.Length) {
+					c.StrokeLines(applicationsStyle, steps(u.waiting(), func(i int) vg.Length { return x(float64(i) * step) }, y))
+				}))
 		}
-		p = countPanel(height*0.4, "waiting", waiting)
-		p.Column = column
-		p.Add(&stepPlotter{r.Stats, trackMapsWaiting, unit, figure.MapsWaitingStyle}, &stepPlotter{r.Stats, trackReducesWaiting, unit, figure.ReducesWaitingStyle},
-			&seriesPlotter{u.waiting(), stack.step, applicationsStyle})
-		f.Panels = append(f.Panels, p)
 	}
-	f.Legend = append(f.Legend, figure.LegendEntry{Label: "memory of the cluster", Sample: figure.Stroked(figure.LimitStyle)})
+	f.explain("memory of the cluster", figure.Stroked(figure.LimitStyle))
 	if waiting > 0 {
-		f.Legend = append(f.Legend,
-			figure.LegendEntry{Label: "waiting maps", Sample: figure.Stroked(figure.MapsWaitingStyle)},
-			figure.LegendEntry{Label: "waiting reduces", Sample: figure.Stroked(figure.ReducesWaitingStyle)},
-			figure.LegendEntry{Label: "applications without an ApplicationMaster", Sample: figure.Stroked(applicationsStyle)})
+		f.explain("waiting maps", figure.Stroked(figure.MapsWaitingStyle))
+		f.explain("waiting reduces", figure.Stroked(figure.ReducesWaitingStyle))
+		f.explain("applications without an ApplicationMaster", figure.Stroked(applicationsStyle))
 	}
-	f.Subtitle = subtitleOf(runs)
-	f.SetTime(end, unit)
-	return f
+	return f.done()
 }
 
 // applicationsStyle is the line of the applications that wait.
@@ -155,19 +137,6 @@ func (u *useOfQueues) waiting() []float64 {
 	return all
 }
 
-// seriesPlotter draws a line of equal steps.
-type seriesPlotter struct {
-	values []float64
-	step   float64 // in units of the axis
-	style  draw.LineStyle
-}
-
-// Plot implements plot.Plotter.
-func (s *seriesPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	c.StrokeLines(s.style, steps(s.values, func(i int) vg.Length { return x(float64(i) * s.step) }, y))
-}
-
 // steps returns the corners of a line of steps.
 func steps(values []float64, x func(int) vg.Length, y func(float64) vg.Length) (line []vg.Point) {
 	for i, v := range values {
@@ -176,28 +145,22 @@ func steps(values []float64, x func(int) vg.Length, y func(float64) vg.Length) (
 	return line
 }
 
-// stackPlotter fills series on top of each other, in equal steps.
-type stackPlotter struct {
-	layers []series
-	step   float64 // in units of the axis
-	scale  float64
-}
-
-// Plot implements plot.Plotter.
-func (s *stackPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	sum := make([]float64, queueSteps)
-	outline := func() []vg.Point {
-		return steps(sum, func(i int) vg.Length { return x(float64(i) * s.step) }, func(v float64) vg.Length { return y(v * s.scale) })
-	}
-	base := outline()
-	for _, l := range s.layers {
-		for i, v := range l.values {
-			sum[i] += v
+// stack fills series on top of each other, in equal steps of the axis.
+func stack(layers []series, step, scale float64) figure.Drawing {
+	return func(c draw.Canvas, x, y func(float64) vg.Length) {
+		sum := make([]float64, queueSteps)
+		outline := func() []vg.Point {
+			return steps(sum, func(i int) vg.Length { return x(float64(i) * step) }, func(v float64) vg.Length { return y(v * scale) })
 		}
-		line := outline()
-		fillBetween(c, base, line, l.label, l.colour)
-		base = line
+		base := outline()
+		for _, l := range layers {
+			for i, v := range l.values {
+				sum[i] += v
+			}
+			line := outline()
+			fillBetween(c, base, line, l.label, l.colour)
+			base = line
+		}
+		figure.Labelled(c, "")
 	}
-	figure.Labelled(c, "")
 }

@@ -42,7 +42,7 @@ func (r *Run) devicePanel(unit figure.TimeUnit, height vg.Length) *figure.Panel 
 	p.Y.Min, p.Y.Max = 0, 100
 	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(100, 4, []float64{25}))
 	for _, d := range devices {
-		p.Add(&usePlotter{d, unit})
+		p.Add(useLine(&d, unit))
 	}
 	return p
 }
@@ -74,28 +74,23 @@ func deviceLegend(runs []*Run) []figure.LegendEntry {
 	return legend
 }
 
-// usePlotter draws a device as a line of means over spans that the eye can just
+// useLine draws a device as a line of means over spans that the eye can just
 // distinguish.
-type usePlotter struct {
-	model.DeviceUse
-	unit figure.TimeUnit
-}
-
-// Plot implements plot.Plotter.
-func (u *usePlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	const spans = 200
-	x, y := p.Transforms(&c)
-	width := u.Times[len(u.Times)-1] / spans
-	var line []vg.Point
-	for i := 0; i < len(u.Uses); {
-		from, sum := u.Times[i], 0.0
-		for ; i < len(u.Uses) && (u.Times[i+1]-from <= width || u.Times[i] == from); i++ {
-			sum += u.Uses[i].Busy * float64(u.Times[i+1]-u.Times[i])
+func useLine(u *model.DeviceUse, unit figure.TimeUnit) figure.Drawing {
+	return func(c draw.Canvas, x, y func(float64) vg.Length) {
+		const spans = 200
+		width := u.Times[len(u.Times)-1] / spans
+		var line []vg.Point
+		for i := 0; i < len(u.Uses); {
+			from, sum := u.Times[i], 0.0
+			for ; i < len(u.Uses) && (u.Times[i+1]-from <= width || u.Times[i] == from); i++ {
+				sum += u.Uses[i].Busy * float64(u.Times[i+1]-u.Times[i])
+			}
+			if to := u.Times[i]; to > from {
+				level := y(100 * sum / float64(to-from))
+				line = append(line, vg.Point{X: x(unit.Of(int64(from))), Y: level}, vg.Point{X: x(unit.Of(int64(to))), Y: level})
+			}
 		}
-		if to := u.Times[i]; to > from {
-			level := y(100 * sum / float64(to-from))
-			line = append(line, vg.Point{X: x(u.unit.Of(int64(from))), Y: level}, vg.Point{X: x(u.unit.Of(int64(to))), Y: level})
-		}
+		c.StrokeLines(deviceStyles[u.Device], line)
 	}
-	c.StrokeLines(deviceStyles[u.Device], line)
 }

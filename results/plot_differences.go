@@ -38,22 +38,21 @@ func differencesFigure(title string, runs []*Run) *figure.Figure {
 // barPanel has a bar for each row of a figure, on a scale of its own.
 type barPanel struct {
 	heading string
-	bars    figure.ValueBars
+	values  []float64
+	texts   []string
 }
 
 func (b *barPanel) add(v float64, beside string) {
-	b.bars.Values, b.bars.Texts = append(b.bars.Values, v), append(b.bars.Texts, beside)
+	b.values, b.texts = append(b.values, v), append(b.texts, beside)
 }
 
 // barsFigure draws panels with the same rows into a figure.
 func barsFigure(f *figure.Figure, names []string, panels []barPanel) *figure.Figure {
 	const rowHeight = 17
-	for k := range panels {
-		b := &panels[k].bars
-		b.Colour, b.Room = stageColours[stageMap], 0.8
+	for k, b := range panels {
 		p := figure.RowsPanel(names, rowHeight)
-		p.Heading, p.Column = panels[k].heading, figure.ColumnOf(k, len(panels), f.Columns)
-		p.Add(b)
+		p.Heading, p.Column = b.heading, figure.ColumnOf(k, len(panels), f.Columns)
+		p.Add(figure.ValueBars(b.values, b.texts, stageColours[stageMap], 0.8))
 		f.Panels = append(f.Panels, p)
 	}
 	f.SetX(1, "", nil)

@@ -6,7 +6,6 @@ import (
 	"image"
 	"math"
 	"slices"
-	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -29,51 +28,43 @@ const (
 // executionFigure draws the execution chart of one run, or of several runs one
 // below the other on the same axes.
 func executionFigure(title string, runs []*Run, kind chartKind) *figure.Figure {
-	f := &figure.Figure{Title: title, Subtitle: executionSubtitle(runs, kind), Raster: !vector(runs)}
-	end := int64(0)
+	f, room := newOverTime(title, runs, 3)
+	f.Subtitle, f.Raster = executionSubtitle(runs, kind), !vector(runs)
 	var most [2]int // lanes
 	for _, r := range runs {
-		end = max(end, r.end())
 		for i, n := range r.Stats.chart.lanes(kind) {
 			most[i] = max(most[i], n)
 		}
 	}
-	unit, by := figure.UnitFor(time.Duration(end)), byPhase
+	by := byPhase
 	switch {
 	case kind == bySlotJob:
 		by = byJob
-	case coarse(runs, end):
+	case coarse(runs, f.end):
 		by = byStage
 	}
-	room := vg.Length(500)
-	if len(runs) > 1 {
-		f.Columns, room = figure.Grid(len(runs), 3)
-		room = min(room*0.75, max(170, 600/vg.Length(len(runs))))
+	if room = min(room*0.75, max(170, 600/vg.Length(len(runs)))); len(runs) == 1 {
+		room = 500
 	}
-	headings := headings(runs)
 	for k, r := range runs {
 		e := r.Stats.chart
-		lanes, heading, column := e.lanes(kind), headings[k], figure.ColumnOf(k, len(runs), max(1, f.Columns))
-		for i, n := range lanes {
+		for i, n := range e.lanes(kind) {
 			if n == 0 {
 				continue
 			}
 			p := figure.NewPanel(laneHeight(i, most, room), e.laneLabel(kind, i))
-			p.Heading, p.Column, heading = heading, column, ""
 			p.Y.Min, p.Y.Max = 0, float64(n)
 			p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 			p.Y.Tick.Marker = plot.ConstantTicks(e.laneTicks(kind, i, p))
-			p.Add(&lanePlotter{e, kind, by, i, unit, end})
-			f.Panels = append(f.Panels, p)
+			l := lanePlotter{e, kind, by, i, f.unit, f.end}
+			f.add(k, p, figure.Drawing(l.draw))
 		}
-		if p := r.devicePanel(unit, min(80, room/3)); p != nil {
-			p.Column = column
-			f.Panels = append(f.Panels, p)
+		if p := r.devicePanel(f.unit, min(80, room/3)); p != nil {
+			f.add(k, p)
 		}
 	}
-	f.SetTime(end, unit)
 	f.Legend = append(executionLegend(runs, by), deviceLegend(runs)...)
-	return f
+	return f.done()
 }
 
 // vector reports whether execution charts still have individual bars.
@@ -329,27 +320,25 @@ type lanePlotter struct {
 	end     int64 // of the axis, ns
 }
 
-// Plot implements plot.Plotter. Pixels get ink in proportion to the time that
-// bars cover, so that narrow bars keep their weight. A vector picture gets
-// rectangles.
-func (l *lanePlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	l.guides(c, p)
+// draw draws the section. Pixels get ink in proportion to the time that bars cover, so
+// that narrow bars keep their weight. A vector picture gets rectangles.
+func (l *lanePlotter) draw(c draw.Canvas, x, y func(float64) vg.Length) {
+	l.guides(c, y)
 	kept := l.byLane()
 	if img, ok := figure.Backend(c).(*figure.PNGCanvas); ok {
 		l.ink(img, c.Rectangle, kept)
 	} else {
-		l.fill(c, p, kept)
+		l.fill(c, x, y, kept)
 	}
-	l.strike(c, p, kept)
+	l.strike(c, x, y, kept)
 }
 
 // guides draws lines between the nodes if there is space, so that idle slots
 // are visible.
-func (l *lanePlotter) guides(c draw.Canvas, p *plot.Plot) {
+func (l *lanePlotter) guides(c draw.Canvas, y func(float64) vg.Length) {
 	if l.kind == byAttempt {
 		return
 	}
-	_, y := p.Transforms(&c)
 	style := draw.LineStyle{Color: figure.ColourGuide, Width: 0.5}
 	for _, n := range l.slots.nodes {
 		first, count := n.first[l.section], n.count[l.section]
@@ -372,8 +361,7 @@ func (l *lanePlotter) gap(c draw.Canvas) int64 {
 }
 
 // fill draws bars as thick lines, all of one colour as one path.
-func (l *lanePlotter) fill(c draw.Canvas, p *plot.Plot, kept []placed) {
-	x, y := p.Transforms(&c)
+func (l *lanePlotter) fill(c draw.Canvas, x, y func(float64) vg.Length, kept []placed) {
 	thick := y(0) - y(1)
 	if thick >= 2 {
 		thick -= min(thick*0.18, 1.5)
@@ -410,8 +398,7 @@ func (l *lanePlotter) fill(c draw.Canvas, p *plot.Plot, kept []placed) {
 }
 
 // strike crosses out attempts that failed or were killed.
-func (l *lanePlotter) strike(c draw.Canvas, p *plot.Plot, kept []placed) {
-	x, y := p.Transforms(&c)
+func (l *lanePlotter) strike(c draw.Canvas, x, y func(float64) vg.Length, kept []placed) {
 	gap := l.gap(c)
 	for i := range kept {
 		a := kept[i].apart(gap)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -37,9 +36,9 @@ func phasesFigure(title string, list []*model.Prediction) *figure.Figure {
 	f := &figure.Figure{Title: title, Subtitle: "mean time of a task's phases; a model may count several phases as one"}
 	longest := time.Duration(1)
 	var used []workload.Phase
-	var bars []*phaseBars
+	var unit figure.TimeUnit // is known when they are drawn
 	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
-		b := &phaseBars{}
+		var rows [][numPhases]time.Duration
 		var names []string
 		for _, p := range list {
 			var row [numPhases]time.Duration
@@ -56,52 +55,35 @@ func phasesFigure(title string, list []*model.Prediction) *figure.Figure {
 			}
 			longest = max(longest, sum)
 			if sum > 0 {
-				b.rows, names = append(b.rows, row), append(names, text.Escape(p.Model))
+				rows, names = append(rows, row), append(names, text.Escape(p.Model))
 			}
 		}
-		if len(b.rows) == 0 {
+		if len(rows) == 0 {
 			continue
 		}
-		bars = append(bars, b)
 		p := figure.RowsPanel(names, 24)
 		p.Heading = kind.String()
-		p.Add(b)
+		p.Add(figure.Drawing(func(c draw.Canvas, x, y func(float64) vg.Length) {
+			for i := range rows {
+				end := time.Duration(0)
+				for ph, t := range rows[i] {
+					if t == 0 {
+						continue
+					}
+					bar := figure.Row(x(unit.Of(int64(end))), x(unit.Of(int64(end+t))), y, i, 0.18)
+					end += t
+					c.SetColor(figure.PhaseColours[ph])
+					c.Fill(bar.Path())
+				}
+			}
+		}))
 		f.Panels = append(f.Panels, p)
 	}
-	unit := figure.UnitFor(longest)
-	for _, b := range bars {
-		b.unit = unit
-	}
+	unit = figure.UnitFor(longest)
 	slices.Sort(used)
 	for _, ph := range used {
 		f.Legend = append(f.Legend, figure.LegendEntry{Label: phaseLabel(int(ph)), Sample: figure.Filled(figure.PhaseColours[ph])})
 	}
 	f.SetTime(int64(float64(longest)*1.03), unit)
 	return f
-}
-
-// phaseBars are the bars of one kind of task.
-type phaseBars struct {
-	rows [][numPhases]time.Duration
-	unit figure.TimeUnit
-}
-
-// Plot implements plot.Plotter.
-func (b *phaseBars) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	for i := range b.rows {
-		end := time.Duration(0)
-		for ph, t := range b.rows[i] {
-			if t == 0 {
-				continue
-			}
-			bar := vg.Rectangle{
-				Min: vg.Point{X: x(b.unit.Of(int64(end))), Y: y(float64(i) + 0.82)},
-				Max: vg.Point{X: x(b.unit.Of(int64(end + t))), Y: y(float64(i) + 0.18)},
-			}
-			end += t
-			c.SetColor(figure.PhaseColours[ph])
-			c.Fill(bar.Path())
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -156,40 +155,28 @@ func (s *predictionSet) drawRows(f *figure.Figure, reference string) {
 	}
 	_, labels := text.WithoutPrefix(s.rows)
 	p := figure.RowsPanel(labels, max(24, vg.Length(9*len(s.models)+12)))
-	p.Add(&rowPlotter{s, unit})
+	p.Add(figure.Drawing(func(c draw.Canvas, x, y func(float64) vg.Length) {
+		at := func(t time.Duration) vg.Length { return x(unit.Of(int64(t))) }
+		for i, ref := range s.ref {
+			if ref == 0 {
+				continue
+			}
+			bar := figure.Row(x(0), at(ref), y, i, 0.14)
+			c.SetColor(figure.ColourReference)
+			c.Fill(bar.Path())
+			c.StrokeLine2(referenceEdge, bar.Max.X, bar.Min.Y, bar.Max.X, bar.Max.Y)
+		}
+		for _, pt := range s.points {
+			style := figure.ModelStyle(s.models[pt.model])
+			mid := y(float64(pt.row) + 0.14 + 0.72*(float64(pt.model)+0.5)/float64(len(s.models)))
+			if pt.low < pt.high {
+				boundsLine(style.Color, &c, at(pt.low), at(pt.high), mid)
+			}
+			c.DrawGlyph(style, vg.Point{X: at(pt.mean), Y: mid})
+		}
+	}))
 	f.Panels = []*figure.Panel{p}
 	f.SetTime(int64(float64(end)*1.03), unit)
-}
-
-type rowPlotter struct {
-	*predictionSet
-	unit figure.TimeUnit
-}
-
-// Plot implements plot.Plotter.
-func (r *rowPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	at := func(t time.Duration) vg.Length { return x(r.unit.Of(int64(t))) }
-	for i, ref := range r.ref {
-		if ref == 0 {
-			continue
-		}
-		bar := vg.Rectangle{
-			Min: vg.Point{X: x(0), Y: y(float64(i) + 0.86)},
-			Max: vg.Point{X: at(ref), Y: y(float64(i) + 0.14)},
-		}
-		c.SetColor(figure.ColourReference)
-		c.Fill(bar.Path())
-		c.StrokeLine2(referenceEdge, bar.Max.X, bar.Min.Y, bar.Max.X, bar.Max.Y)
-	}
-	for _, pt := range r.points {
-		style := figure.ModelStyle(r.models[pt.model])
-		mid := y(float64(pt.row) + 0.14 + 0.72*(float64(pt.model)+0.5)/float64(len(r.models)))
-		if pt.low < pt.high {
-			boundsLine(style.Color, &c, at(pt.low), at(pt.high), mid)
-		}
-		c.DrawGlyph(style, vg.Point{X: at(pt.mean), Y: mid})
-	}
 }
 
 // drawCloud draws each figure as a point, predicted over reference.

@@ -33,17 +33,60 @@ func slotLayers(shared bool) [][]layer {
 	return [][]layer{{maps}, {rest, shuffle}}
 }
 
+// overTime is a figure of one run, or of several on the same axis of time.
+type overTime struct {
+	*figure.Figure
+	runs     []*Run
+	headings []string
+	end      int64 // of the axis, ns
+	unit     figure.TimeUnit
+}
+
+// newOverTime begins a figure. It returns the height that the panels of one of several
+// runs have together, of which each has so many; 0: there is one run.
+func newOverTime(title string, runs []*Run, panels int) (f *overTime, room vg.Length) {
+	f = &overTime{Figure: &figure.Figure{Title: title, Subtitle: varied(runs)}, runs: runs, headings: headings(runs)}
+	for _, r := range runs {
+		f.end = max(f.end, r.end())
+	}
+	f.unit = figure.UnitFor(time.Duration(f.end))
+	if len(runs) == 1 {
+		f.Subtitle = runs[0].clusterText()
+		return f, 0
+	}
+	f.Columns, room = figure.Grid(len(runs), panels)
+	return f, room
+}
+
+// add adds the next panel of the k-th run; the first one is under its heading.
+func (f *overTime) add(k int, p *figure.Panel, plotters ...plot.Plotter) {
+	p.Heading, p.Column, f.headings[k] = f.headings[k], figure.ColumnOf(k, len(f.runs), max(1, f.Columns)), ""
+	p.Add(plotters...)
+	f.Panels = append(f.Panels, p)
+}
+
+// explain adds an entry to the legend, once.
+func (f *overTime) explain(label string, sample func(draw.Canvas)) {
+	if !slices.ContainsFunc(f.Legend, func(e figure.LegendEntry) bool { return e.Label == label }) {
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: label, Sample: sample})
+	}
+}
+
+// done gives the panels their axis.
+func (f *overTime) done() *figure.Figure {
+	f.SetTime(f.end, f.unit)
+	return f.Figure
+}
+
 // slotsFigure draws the slots in use over time, the waves, and below them the
 // work that waits for slots. It draws one run, or several on the same axes.
 func slotsFigure(title string, runs []*Run) *figure.Figure {
-	f := &figure.Figure{Title: title}
-	end := int64(0)
+	f, room := newOverTime(title, runs, 3)
 	var most [2]int // slots in a section
 	var used [2]bool
 	var waiting [2]float64
 	for _, r := range runs {
 		s := r.Stats
-		end = max(end, r.end())
 		for i, n := range s.slots.count {
 			most[i] = max(most[i], n)
 			used[i] = used[i] || i == 0 || s.kinds[workload.Reduce].slotTime() > 0
@@ -51,20 +94,12 @@ func slotsFigure(title string, runs []*Run) *figure.Figure {
 		waiting[0] = max(waiting[0], s.peak(trackMapsWaiting))
 		waiting[1] = max(waiting[1], s.peak(trackReducesWaiting))
 	}
-	unit := figure.UnitFor(time.Duration(end))
 	height := vg.Length(150)
 	if len(runs) > 1 {
-		columns, room := figure.Grid(len(runs), 3)
-		f.Columns, height = columns, min(105, room/2.55)
+		height = min(105, room/2.55)
 	}
-	add := func(label string, sample func(draw.Canvas)) {
-		if !slices.ContainsFunc(f.Legend, func(e figure.LegendEntry) bool { return e.Label == label }) {
-			f.Legend = append(f.Legend, figure.LegendEntry{Label: label, Sample: sample})
-		}
-	}
-	headings := headings(runs)
 	for k, r := range runs {
-		s, heading, column := r.Stats, headings[k], figure.ColumnOf(k, len(runs), max(1, f.Columns))
+		s := r.Stats
 		for i, layers := range slotLayers(r.Question.Cluster.SharedSlots) {
 			if s.slots.count[i] == 0 || len(runs) > 1 && !used[i] {
 				continue
@@ -74,44 +109,31 @@ func slotsFigure(title string, runs []*Run) *figure.Figure {
 				names[0] = "slots in use"
 			}
 			p := figure.NewPanel(height, names[i])
-			p.Heading, p.Column, heading = heading, column, ""
 			p.Y.Min, p.Y.Max = 0, float64(most[i])*1.04
 			p.Y.Tick.Marker = plot.ConstantTicks(slotTicks(most[i], int(height/22)))
-			p.Add(&areaPlotter{s, layers, unit}, &levelPlotter{float64(s.slots.count[i]), figure.LimitStyle})
-			f.Panels = append(f.Panels, p)
+			f.add(k, p, areas(s.over, layers, f.unit), level(float64(s.slots.count[i])))
 			for _, l := range layers {
-				add(stageLabels[l.stage], figure.Filled(stageColours[l.stage]))
+				f.explain(stageLabels[l.stage], figure.Filled(stageColours[l.stage]))
 			}
 		}
 		if peak := max(waiting[0], waiting[1]); peak > 0 {
 			p := countPanel(height*0.55, "tasks waiting for a slot", peak)
-			p.Column = column
 			for i, style := range []draw.LineStyle{figure.MapsWaitingStyle, figure.ReducesWaitingStyle} {
 				if waiting[i] > 0 {
-					p.Add(&stepPlotter{s, trackMapsWaiting + i, unit, style})
+					p.Add(stepsOf(s, trackMapsWaiting+i, f.unit, style))
 				}
 			}
-			f.Panels = append(f.Panels, p)
+			f.add(k, p)
 		}
 	}
-	add("slots of the cluster", figure.Stroked(figure.LimitStyle))
+	f.explain("slots of the cluster", figure.Stroked(figure.LimitStyle))
 	if waiting[0] > 0 {
-		add("waiting maps", figure.Stroked(figure.MapsWaitingStyle))
+		f.explain("waiting maps", figure.Stroked(figure.MapsWaitingStyle))
 	}
 	if waiting[1] > 0 {
-		add("waiting reduces", figure.Stroked(figure.ReducesWaitingStyle))
+		f.explain("waiting reduces", figure.Stroked(figure.ReducesWaitingStyle))
 	}
-	f.Subtitle = subtitleOf(runs)
-	f.SetTime(end, unit)
-	return f
-}
-
-// subtitleOf says what cluster a picture of runs shows, or what varies between them.
-func subtitleOf(runs []*Run) string {
-	if len(runs) == 1 {
-		return runs[0].clusterText()
-	}
-	return varied(runs)
+	return f.done()
 }
 
 // countPanel is a panel of what waits, up to a peak.
@@ -162,31 +184,25 @@ func (t *timeline) outline(busy []int64, unit figure.TimeUnit, x, y func(float64
 	return line
 }
 
-// areaPlotter fills layers of slots in use, one on top of the other.
-type areaPlotter struct {
-	*Stats
-	layers []layer
-	unit   figure.TimeUnit
-}
-
-// Plot implements plot.Plotter.
-func (a *areaPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	sum := make([]int64, a.over.bins())
-	base := []vg.Point{{X: x(0), Y: y(0)}, {X: x(a.unit.Of(a.over.end)), Y: y(0)}}
-	for _, l := range a.layers {
-		for i, v := range a.over.busy(l.tracks...) {
-			sum[i] += v
+// areas fills layers of slots in use, one on top of the other.
+func areas(t *timeline, layers []layer, unit figure.TimeUnit) figure.Drawing {
+	return func(c draw.Canvas, x, y func(float64) vg.Length) {
+		sum := make([]int64, t.bins())
+		base := []vg.Point{{X: x(0), Y: y(0)}, {X: x(unit.Of(t.end)), Y: y(0)}}
+		for _, l := range layers {
+			for i, v := range t.busy(l.tracks...) {
+				sum[i] += v
+			}
+			line := t.outline(sum, unit, x, y)
+			if len(line) == 0 { // the run takes no time
+				return
+			}
+			fillBetween(c, base, line, stageLabels[l.stage], stageColours[l.stage])
+			c.StrokeLines(draw.LineStyle{Color: l.edge, Width: 0.5}, line)
+			base = line
 		}
-		line := a.over.outline(sum, a.unit, x, y)
-		if len(line) == 0 { // the run takes no time
-			return
-		}
-		fillBetween(c, base, line, stageLabels[l.stage], stageColours[l.stage])
-		c.StrokeLines(draw.LineStyle{Color: l.edge, Width: 0.5}, line)
-		base = line
+		figure.Labelled(c, "")
 	}
-	figure.Labelled(c, "")
 }
 
 // fillBetween fills the area between two lines.
@@ -205,28 +221,16 @@ func fillBetween(c draw.Canvas, base, line []vg.Point, label string, colour figu
 	c.Fill(path)
 }
 
-// stepPlotter draws one track as a line of steps.
-type stepPlotter struct {
-	*Stats
-	track int
-	unit  figure.TimeUnit
-	style draw.LineStyle
+// stepsOf draws one track as a line of steps.
+func stepsOf(s *Stats, track int, unit figure.TimeUnit, style draw.LineStyle) figure.Drawing {
+	return func(c draw.Canvas, x, y func(float64) vg.Length) {
+		c.StrokeLines(style, s.over.outline(s.over.busy(track), unit, x, y))
+	}
 }
 
-// Plot implements plot.Plotter.
-func (s *stepPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	c.StrokeLines(s.style, s.over.outline(s.over.busy(s.track), s.unit, x, y))
-}
-
-// levelPlotter draws a horizontal line over the whole width.
-type levelPlotter struct {
-	level float64
-	style draw.LineStyle
-}
-
-// Plot implements plot.Plotter.
-func (l *levelPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	_, y := p.Transforms(&c)
-	c.StrokeLine2(l.style, c.Min.X, y(l.level), c.Max.X, y(l.level))
+// level draws a limit over the whole width.
+func level(of float64) figure.Drawing {
+	return func(c draw.Canvas, _, y func(float64) vg.Length) {
+		c.StrokeLine2(figure.LimitStyle, c.Min.X, y(of), c.Max.X, y(of))
+	}
 }

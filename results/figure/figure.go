@@ -83,6 +83,15 @@ type LegendEntry struct {
 	Sample func(draw.Canvas) // drawn into the canvas' rectangle
 }
 
+// Drawing draws the data of a panel: x and y place values on the canvas.
+type Drawing func(c draw.Canvas, x, y func(float64) vg.Length)
+
+// Plot implements plot.Plotter.
+func (d Drawing) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	d(c, x, y)
+}
+
 func newStyle(size font.Length, c color.Color, bold bool) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 	if bold {

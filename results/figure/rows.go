@@ -17,29 +17,6 @@ type Bar struct {
 	Low, High      float64 // means over all other factors
 }
 
-type TornadoPlotter struct {
-	bars []Bar
-	mean float64
-}
-
-// Plot implements plot.Plotter.
-func (t *TornadoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	style := newStyle(textSize-1, ColourText, false)
-	style.YAlign = draw.YCenter
-	for i, b := range t.bars {
-		bar := vg.Rectangle{Min: vg.Point{X: x(b.Low), Y: y(float64(i) + 0.78)}, Max: vg.Point{X: x(b.High), Y: y(float64(i) + 0.22)}}
-		c.SetColor(colourBar)
-		c.Fill(bar.Path())
-		mid := y(float64(i) + 0.5)
-		style.XAlign = draw.XRight
-		c.FillText(style, vg.Point{X: bar.Min.X - 4, Y: mid}, text.Shorten(text.Escape(b.From), 20))
-		style.XAlign = draw.XLeft
-		c.FillText(style, vg.Point{X: bar.Max.X + 4, Y: mid}, text.Shorten(text.Escape(b.To), 20))
-	}
-	c.StrokeLine2(LimitStyle, x(t.mean), c.Min.Y, x(t.mean), c.Max.Y)
-}
-
 // SetRange makes an axis from low to high, with room for labels at both ends.
 func (f *Figure) SetRange(low, high float64, label string) {
 	margin := (high - low) * 0.2
@@ -59,7 +36,20 @@ func TornadoPanel(bars []Bar, middle float64) (p *Panel, low, high float64) {
 		low, high = min(low, b.Low), max(high, b.High)
 	}
 	p = RowsPanel(names, 30)
-	p.Add(&TornadoPlotter{bars, middle})
+	p.Add(Drawing(func(c draw.Canvas, x, y func(float64) vg.Length) {
+		style := rowStyle()
+		for i, b := range bars {
+			bar := Row(x(b.Low), x(b.High), y, i, 0.22)
+			c.SetColor(colourBar)
+			c.Fill(bar.Path())
+			mid := y(float64(i) + 0.5)
+			style.XAlign = draw.XRight
+			c.FillText(style, vg.Point{X: bar.Min.X - 4, Y: mid}, text.Shorten(text.Escape(b.From), 20))
+			style.XAlign = draw.XLeft
+			c.FillText(style, vg.Point{X: bar.Max.X + 4, Y: mid}, text.Shorten(text.Escape(b.To), 20))
+		}
+		c.StrokeLine2(LimitStyle, x(middle), c.Min.Y, x(middle), c.Max.Y)
+	}))
 	return p, low, high
 }
 
@@ -76,25 +66,28 @@ func RowsPanel(names []string, height vg.Length) *Panel {
 	return p
 }
 
-// ValueBars are horizontal bars from 0 over the rows of a panel, with what each says
-// beside it.
-type ValueBars struct {
-	Values []float64
-	Texts  []string
-	Colour Tint
-	Room   float64 // part of the width for the bars; beside them are the texts
+// Row is a bar of a row, from left to right, with a part of its height free on each side.
+func Row(left, right vg.Length, y func(float64) vg.Length, row int, free float64) vg.Rectangle {
+	return vg.Rectangle{Min: vg.Point{X: left, Y: y(float64(row) + 1 - free)}, Max: vg.Point{X: right, Y: y(float64(row) + free)}}
 }
 
-// Plot implements plot.Plotter.
-func (b *ValueBars) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	style := newStyle(textSize-1, ColourText, false)
+// rowStyle is that of texts in rows.
+func rowStyle() (style draw.TextStyle) {
+	style = newStyle(textSize-1, ColourText, false)
 	style.YAlign = draw.YCenter
-	most := max(slices.Max(b.Values), math.SmallestNonzeroFloat64)
-	for i, v := range b.Values {
-		bar := vg.Rectangle{Min: vg.Point{X: x(0), Y: y(float64(i) + 0.85)}, Max: vg.Point{X: x(b.Room * v / most), Y: y(float64(i) + 0.15)}}
-		c.SetColor(b.Colour)
-		c.Fill(bar.Path())
-		c.FillText(style, vg.Point{X: bar.Max.X + 4, Y: y(float64(i) + 0.5)}, b.Texts[i])
+	return style
+}
+
+// ValueBars are horizontal bars from 0 over the rows of a panel, with what each says
+// beside it. Room is the part of the width for the bars.
+func ValueBars(values []float64, texts []string, colour Tint, room float64) Drawing {
+	return func(c draw.Canvas, x, y func(float64) vg.Length) {
+		style, most := rowStyle(), max(slices.Max(values), math.SmallestNonzeroFloat64)
+		for i, v := range values {
+			bar := Row(x(0), x(room*v/most), y, i, 0.15)
+			c.SetColor(colour)
+			c.Fill(bar.Path())
+			c.FillText(style, vg.Point{X: bar.Max.X + 4, Y: y(float64(i) + 0.5)}, texts[i])
+		}
 	}
 }

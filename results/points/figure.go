@@ -197,11 +197,11 @@ func (s *plotted) means() *figure.Figure {
 	if a.Count > mostMeans {
 		return nil
 	}
-	d := &meansPlotter{}
+	var rows [][3]float64 // low, mean, high
 	from, until := math.Inf(1), math.Inf(-1)
 	for i := range s.List.Len() {
 		low, mean, high := s.interval(i)
-		d.rows = append(d.rows, [3]float64{low, mean, high})
+		rows = append(rows, [3]float64{low, mean, high})
 		if !math.IsNaN(mean) {
 			from, until = min(from, low), max(until, high)
 		}
@@ -215,27 +215,19 @@ func (s *plotted) means() *figure.Figure {
 	f := &figure.Figure{Title: s.title, Subtitle: s.meaning("points", "lines"), Narrow: true}
 	p := figure.RowsPanel(a.values(), 44)
 	p.Caption = text.Escape(a.Key)
-	p.Add(d)
+	p.Add(figure.Drawing(func(c draw.Canvas, x, y func(float64) vg.Length) {
+		style := figure.LineStyle(0)
+		for i, row := range rows {
+			if !math.IsNaN(row[1]) {
+				at := y(float64(i) + 0.5)
+				c.StrokeLine2(draw.LineStyle{Color: style.Color, Width: 2}, x(row[0]), at, x(row[2]), at)
+				c.DrawGlyph(style, vg.Point{X: x(row[1]), Y: at})
+			}
+		}
+	}))
 	f.Panels = []*figure.Panel{p}
 	f.SetRange(from, until, s.label)
 	return f
-}
-
-// meansPlotter draws a point and its interval in each row.
-type meansPlotter struct{ rows [][3]float64 } // low, mean, high
-
-// Plot implements plot.Plotter.
-func (m *meansPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	style := figure.LineStyle(0)
-	for i, row := range m.rows {
-		if math.IsNaN(row[1]) {
-			continue
-		}
-		at := y(float64(i) + 0.5)
-		c.StrokeLine2(draw.LineStyle{Color: style.Color, Width: 2}, x(row[0]), at, x(row[2]), at)
-		c.DrawGlyph(style, vg.Point{X: x(row[1]), Y: at})
-	}
 }
 
 // lines draws the metric over the factor that is a number, with a line for each

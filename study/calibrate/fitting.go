@@ -215,7 +215,7 @@ func fitFigure(title string, p *FittedPhase) *figure.Figure {
 	lines := figure.NewPanel(340, "duration (ms)")
 	lines.Y.Min, lines.Y.Max = 0, s.top
 	lines.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(s.top, 8, nil))
-	lines.Add(s)
+	lines.Add(figure.Drawing(s.lines))
 	rest := figure.NewPanel(160, "measured - fitted (ms)")
 	rest.Y.Min, rest.Y.Max = -s.rest, s.rest
 	var marks []plot.Tick
@@ -226,12 +226,13 @@ func fitFigure(title string, p *FittedPhase) *figure.Figure {
 		}
 	}
 	rest.Y.Tick.Marker = plot.ConstantTicks(marks)
-	rest.Add(&restPlotter{s})
+	rest.Add(figure.Drawing(s.residuals))
 	f.Panels = []*figure.Panel{lines, rest}
 	f.SetX(s.end, "data of the task (MB)", figure.Ticks(s.end, 12, nil))
 	return f
 }
 
+// fitPlotter has what both panels of a fit draw, and the ends of their axes.
 type fitPlotter struct {
 	p              *FittedPhase
 	end, top, rest float64
@@ -245,9 +246,8 @@ func (s *fitPlotter) pieces() [][2]float64 {
 	return [][2]float64{{0, s.p.Model.Tau}, {math.Nextafter(s.p.Model.Tau, s.end), s.end}}
 }
 
-// Plot implements plot.Plotter.
-func (s *fitPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+// lines draws the rows over the lines, and the band within 20 %.
+func (s *fitPlotter) lines(c draw.Canvas, x, y func(float64) vg.Length) {
 	at := func(mb, ms float64) vg.Point { return vg.Point{X: x(mb), Y: y(ms)} }
 	const steps = 64 // a line bends where it reaches 0
 	for _, ends := range s.pieces() {
@@ -277,14 +277,11 @@ func (s *fitPlotter) breaks(c draw.Canvas, x func(float64) vg.Length) {
 	}
 }
 
-type restPlotter struct{ *fitPlotter }
-
-// Plot implements plot.Plotter.
-func (r *restPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+// residuals draws what the lines leave of the rows.
+func (s *fitPlotter) residuals(c draw.Canvas, x, y func(float64) vg.Length) {
 	c.StrokeLine2(figure.FitLine, c.Min.X, y(0), c.Max.X, y(0))
-	for _, row := range r.p.Rows {
-		c.DrawGlyph(figure.FitPoint, vg.Point{X: x(row.MB), Y: y(row.MS - r.p.Model.At(row.MB))})
+	for _, row := range s.p.Rows {
+		c.DrawGlyph(figure.FitPoint, vg.Point{X: x(row.MB), Y: y(row.MS - s.p.Model.At(row.MB))})
 	}
-	r.breaks(c, x)
+	s.breaks(c, x)
 }

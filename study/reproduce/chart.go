@@ -40,7 +40,7 @@ func (c *Chart) figure() *figure.Figure {
 	p := figure.NewPanel(420, c.Y)
 	p.Y.Min, p.Y.Max = 1.05*fromY, endY
 	p.Y.Tick.Marker = plot.ConstantTicks(figure.MarksBetween(p.Y.Min, endY))
-	plotter := &chartPlotter{chart: c}
+	var styles []draw.GlyphStyle
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}}
 	for i := range c.Series {
 		style := draw.GlyphStyle{Color: figure.JobColours[2*i%len(figure.JobColours)], Radius: 3.2, Shape: shapes[i%len(shapes)]}
@@ -50,7 +50,7 @@ func (c *Chart) figure() *figure.Figure {
 		if c.Series[i].Published {
 			style.Color, style.Shape = figure.ColourText, draw.CrossGlyph{}
 		}
-		plotter.styles = append(plotter.styles, style)
+		styles = append(styles, style)
 		if c.Series[i].Name == "" {
 			continue
 		}
@@ -67,37 +67,28 @@ func (c *Chart) figure() *figure.Figure {
 		f.Subtitle = "line: equal; band: within 10 %"
 		var list []figure.Compared
 		for i, series := range c.Series {
-			list = append(list, figure.Compared{Style: plotter.styles[i], With: series.X, Are: series.Y})
+			list = append(list, figure.Compared{Style: styles[i], With: series.X, Are: series.Y})
 		}
 		f.SetDiagonal(text.Escape(c.X), c.Y, 420, list...)
 		return f
 	}
-	p.Add(plotter)
+	p.Add(figure.Drawing(func(to draw.Canvas, x, y func(float64) vg.Length) {
+		for i, series := range c.Series {
+			var points []vg.Point
+			for k := range series.X {
+				points = append(points, vg.Point{X: x(series.X[k]), Y: y(series.Y[k])})
+			}
+			if series.Line {
+				to.StrokeLines(draw.LineStyle{Color: styles[i].Color, Width: 1.4}, points)
+				continue
+			}
+			for _, at := range points {
+				to.DrawGlyph(styles[i], at)
+			}
+		}
+	}))
 	f.Panels = []*figure.Panel{p}
 	f.SetX(endX, text.Escape(c.X), figure.MarksBetween(fromX-margin, endX))
 	p.X.Min = fromX - margin
 	return f
-}
-
-type chartPlotter struct {
-	chart  *Chart
-	styles []draw.GlyphStyle
-}
-
-// Plot implements plot.Plotter.
-func (s *chartPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	for i, series := range s.chart.Series {
-		var points []vg.Point
-		for k := range series.X {
-			points = append(points, vg.Point{X: x(series.X[k]), Y: y(series.Y[k])})
-		}
-		if series.Line {
-			c.StrokeLines(draw.LineStyle{Color: s.styles[i].Color, Width: 1.4}, points)
-			continue
-		}
-		for _, at := range points {
-			c.DrawGlyph(s.styles[i], at)
-		}
-	}
 }

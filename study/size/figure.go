@@ -86,8 +86,8 @@ func offersFigure(z *Sizing) *figure.Figure {
 	if !priced {
 		f.Subtitle = "number of nodes"
 	}
-	var names []string
-	bars := figure.ValueBars{Colour: figure.JobColour(0), Room: 0.5}
+	var names, labels []string
+	var values []float64
 	for i := range z.Lines {
 		l := &z.Lines[i]
 		s, value, label := l.shown(), 0.0, "none"
@@ -101,11 +101,11 @@ func offersFigure(z *Sizing) *figure.Figure {
 			}
 		}
 		names = append(names, strings.TrimSpace(text.Escape(l.Type)+" "+l.loadName()))
-		bars.Values, bars.Texts = append(bars.Values, value), append(bars.Texts, label)
+		values, labels = append(values, value), append(labels, label)
 	}
 	p := figure.RowsPanel(names, 44)
 	p.Height = vg.Length(len(names)) * 22
-	p.Add(&bars)
+	p.Add(figure.ValueBars(values, labels, figure.JobColour(0), 0.5))
 	f.Panels = []*figure.Panel{p}
 	f.SetX(1, "", nil)
 	p.X.LineStyle.Width = 0
