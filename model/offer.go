@@ -95,13 +95,3 @@ func (r Reason) IsLimit() bool {
 	}
 	return false
 }
-
-// ParseReason returns the reason with a name.
-func ParseReason(name string) (Reason, bool) {
-	for r, n := range reasonNames {
-		if n == name {
-			return Reason(r), true
-		}
-	}
-	return 0, false
-}

@@ -28,16 +28,17 @@ func keys(of reflect.Type) (all []string) {
 }
 
 func TestDocumentedColumns(t *testing.T) {
+	allJobColumns, _ := jobColumns(true, true)
 	const page = "../docs/results.md"
 	for heading, want := range map[string][]string{
-		AttemptsName:           slices.Concat(attemptColumns, counterColumns),
-		JobsName:               slices.Concat(jobColumns, deadlineColumns, chainColumns),
-		ResourcesName:          resourceColumns,
+		AttemptsName:           attemptColumns(true),
+		JobsName:               allJobColumns,
+		ResourcesName:          resourceColumns(),
 		ContainersName:         containerColumns,
 		applicationsName:       applicationColumns,
 		queuesName:             queueColumns,
-		OffersName:             offerColumns,
-		SpansName:              spanColumns,
+		OffersName:             offerColumns(),
+		SpansName:              spanColumns(),
 		predictionsName:        predictionColumns,
 		replayName:             replayColumns,
 		comparedJobsName:       comparedJobsColumns,

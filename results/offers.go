@@ -4,23 +4,65 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // OffersName is the table of offers of a traced run.
 const OffersName = "offers.csv"
 
-// offerColumns names the columns of offers.csv, in order.
-var offerColumns = []string{
-	"time_ns", "node", "kind", "free", "waiting", "stayed_free", "job", "outcome", "task", "attempt", "locality",
-	"repeats", "pool", "running", "demand", "min_share", "share", "deficit_ns", "waited_ns", "delay_ns", "skipped", "limit",
+const launchedOutcome = "launched"
+
+// offer passes a row of offers.csv: of a job that was asked; without an ID, that none was.
+func (r *record) offer(o *model.Offer, a *model.Asked) {
+	passCount(r, "time_ns", &o.Time)
+	r.text("node", &o.Node)
+	passNamed(r, "kind", &a.Kind, workload.Reduce+1)
+	passWhole(r, "free", &o.Free[a.Kind])
+	passWhole(r, "waiting", &o.Waiting[a.Kind])
+	passNamed(r, "stayed_free", &o.Reason[a.Kind], model.NumReasons)
+	r.text("job", &a.Job)
+	switch {
+	case r.from == nil && a.Task < 0:
+		r.b = append(append(r.b, a.Reason.String()...), ",,,,"...)
+	case r.from != nil && !r.from.follows(launchedOutcome):
+		a.Task = -1
+		passNamed(r, "outcome", &a.Reason, model.NumReasons)
+		r.from.next += 3
+	default:
+		outcome := launchedOutcome
+		r.text("outcome", &outcome)
+		passWhole(r, "task", &a.Task)
+		passWhole(r, "attempt", &a.Attempt)
+		passNamed(r, "locality", &a.Locality, workload.NumLocalities)
+	}
+	passFigure(r, "repeats", &o.Repeats)
+	f := &a.Figures
+	r.text("pool", &f.Pool)
+	passFigure(r, "running", &f.Running)
+	passFigure(r, "demand", &f.Demand)
+	passFigure(r, "min_share", &f.MinShare)
+	switch {
+	case r.lists("share"):
+	case r.from != nil:
+		f.Share = r.from.figure()
+	case f.Share != 0:
+		r.b = strconv.AppendFloat(r.b, f.Share, 'f', 3, 64)
+		fallthrough
+	default:
+		r.b = append(r.b, ',')
+	}
+	passFigure(r, "deficit_ns", &f.Deficit)
+	passFigure(r, "waited_ns", &f.Waited)
+	passFigure(r, "delay_ns", &f.Delay)
+	passFigure(r, "skipped", &f.Skipped)
+	passFigure(r, "limit", &f.Limit)
 }
 
-const launchedOutcome = "launched"
+func offerColumns() []string {
+	return columnsOf(func(r *record) { r.offer(new(model.Offer), new(model.Asked)) })
+}
 
 // OfferTable writes offers.csv. An offer has one row for each job that was asked,
 // and one without a job for each type of slot for which none was. It is a
@@ -35,7 +77,7 @@ type OfferTable struct {
 // NewOfferTable starts a table. It must be closed, also when the run fails.
 func NewOfferTable(w io.Writer) *OfferTable {
 	t := &OfferTable{}
-	t.start(w, offerColumns)
+	t.start(w, offerColumns())
 	return t
 }
 
@@ -74,7 +116,7 @@ func (t *OfferTable) flush() {
 
 // Close writes the rest and returns the first error, as that of AttemptTable does.
 func (t *OfferTable) Close() error {
-	if t.buf != nil {
+	if t.b != nil {
 		t.flush()
 	}
 	return t.rowWriter.Close()
@@ -84,108 +126,42 @@ func (t *OfferTable) Close() error {
 func (t *OfferTable) write(o *model.Offer) {
 	var asked [2]bool
 	for i := range o.Asked {
-		a := &o.Asked[i]
-		asked[a.Kind] = true
-		b := t.begin(o, a.Kind)
-		b = text.AppendField(b, a.Job)
-		if a.Task >= 0 {
-			b = append(append(b, ','), launchedOutcome...)
-			b = appendInt(appendInt(b, int64(a.Task)), int64(a.Attempt))
-			b = append(append(b, ','), a.Locality.String()...)
-		} else {
-			b = append(append(append(b, ','), a.Reason.String()...), ",,,"...)
-		}
-		b = appendFigure(b, int64(o.Repeats))
-		if a.Figures == (model.Figures{}) {
-			t.endRow(append(b, ",,,,,,,,,,"...))
-			continue
-		}
-		f := &a.Figures
-		b = text.AppendField(append(b, ','), f.Pool)
-		b = appendFigure(appendFigure(appendFigure(b, int64(f.Running)), int64(f.Demand)), int64(f.MinShare))
-		if b = append(b, ','); f.Share != 0 {
-			b = strconv.AppendFloat(b, f.Share, 'f', 3, 64)
-		}
-		b = appendFigure(appendFigure(appendFigure(b, int64(f.Deficit)), int64(f.Waited)), int64(f.Delay))
-		t.endRow(appendFigure(appendFigure(b, int64(f.Skipped)), int64(f.Limit)))
+		asked[o.Asked[i].Kind] = true
+		t.offer(o, &o.Asked[i])
+		t.endRow()
 	}
 	for k, why := range o.Reason {
 		if why != model.NotDeclined && !asked[k] {
-			b := appendFigure(append(t.begin(o, workload.Kind(k)), ",,,,"...), int64(o.Repeats))
-			t.endRow(append(b, ",,,,,,,,,,"...))
+			t.offer(o, &model.Asked{Kind: workload.Kind(k), Task: -1})
+			t.endRow()
 		}
 	}
-}
-
-// begin starts a row with what all rows of an offer have.
-func (t *OfferTable) begin(o *model.Offer, k workload.Kind) []byte {
-	b := strconv.AppendInt(t.buf, int64(o.Time), 10)
-	b = text.AppendField(append(b, ','), o.Node)
-	b = append(append(b, ','), k.String()...)
-	b = appendInt(appendInt(b, int64(o.Free[k])), int64(o.Waiting[k]))
-	return append(append(append(b, ','), o.Reason[k].String()...), ',')
-}
-
-// appendFigure leaves 0 out.
-func appendFigure(b []byte, n int64) []byte {
-	if n == 0 {
-		return append(b, ',')
-	}
-	return appendInt(b, n)
 }
 
 // ReadOffers reads offers.csv; file is its name in errors. An offer is valid only
 // during the call.
 func ReadOffers(r io.Reader, file string, each func(*model.Offer)) error {
-	t := readTable(r, file, offerColumns)
+	t := readTable(r, file, offerColumns())
 	var o model.Offer
 	for t.row() {
-		at, node := time.Duration(t.count()), t.text()
-		if at != o.Time || node != o.Node {
+		var of model.Offer // as the row has it
+		var a model.Asked
+		if (&record{from: t}).offer(&of, &a); t.err != nil {
+			return t.err
+		}
+		if of.Time != o.Time || of.Node != o.Node {
 			if o.Node != "" {
 				each(&o)
 			}
-			o = model.Offer{Time: at, Node: node, Asked: o.Asked[:0]}
+			o = model.Offer{Time: of.Time, Node: of.Node, Asked: o.Asked[:0]}
 		}
-		if t.offer(&o); t.err != nil {
-			return t.err
+		o.Free[a.Kind], o.Waiting[a.Kind], o.Reason[a.Kind], o.Repeats = of.Free[a.Kind], of.Waiting[a.Kind], of.Reason[a.Kind], of.Repeats
+		if a.Job != "" { // else none was asked
+			o.Asked = append(o.Asked, a)
 		}
 	}
 	if o.Node != "" && t.err == nil {
 		each(&o)
 	}
 	return t.err
-}
-
-// offer adds the rest of a row to its offer.
-func (t *tableReader) offer(o *model.Offer) {
-	kind := named(t, workload.Reduce+1)
-	o.Free[kind], o.Waiting[kind], o.Reason[kind] = int(t.number()), int(t.number()), t.reason()
-	a := model.Asked{Job: t.text(), Kind: kind, Task: -1}
-	if outcome := t.cell(); string(outcome) == launchedOutcome {
-		a.Task, a.Attempt, a.Locality = int(t.number()), int(t.number()), named(t, workload.NumLocalities)
-	} else {
-		t.next--
-		a.Reason = t.reason()
-		t.next += 3
-	}
-	o.Repeats = int(t.number())
-	if a.Job == "" { // none was asked
-		return
-	}
-	f := &a.Figures
-	f.Pool, f.Running, f.Demand, f.MinShare = t.text(), int(t.number()), int(t.number()), int(t.number())
-	f.Share = t.figure()
-	f.Deficit, f.Waited, f.Delay = t.time(), t.time(), t.time()
-	f.Skipped, f.Limit = int(t.number()), int(t.number())
-	o.Asked = append(o.Asked, a)
-}
-
-// reason reads why an offer or a job was declined; an empty cell says that it was not.
-func (t *tableReader) reason() model.Reason {
-	why, known := model.ParseReason(string(t.cell()))
-	if !known {
-		t.wrong("a reason")
-	}
-	return why
 }

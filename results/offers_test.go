@@ -55,7 +55,7 @@ func TestOfferTable(t *testing.T) {
 	}
 	for bad, want := range map[string]string{
 		"a,b\n": "offers.csv:1: got columns",
-		strings.Replace(text, "locality wait,\"a", "locality,\"a", 1): "offers.csv:2: stayed_free: got \"locality\": want a reason",
+		strings.Replace(text, "locality wait,\"a", "locality,\"a", 1): "offers.csv:2: stayed_free: got \"locality\": want a name that slotwave writes",
 		strings.Replace(text, ",12,1,", ",x,1,", 1):                   "offers.csv:3: task: got \"x\": want a whole number",
 	} {
 		if err := results.ReadOffers(strings.NewReader(bad), "offers.csv", keep); err == nil || !strings.Contains(err.Error(), want) {

@@ -39,13 +39,13 @@ func TestReadAttempts(t *testing.T) {
 			t.Errorf("got %+v\nwant %+v", got, want)
 		}
 	}
-	header := strings.Join(attemptColumns, ",") + "\n"
+	header := strings.Join(attemptColumns(false), ",") + "\n"
 	for text, want := range map[string]bool{"": false, "job,task\n": false, header: true} {
 		if got := HasAttempts(strings.NewReader(text)); got != want {
 			t.Errorf("%.40q: %v, want %v", text, got, want)
 		}
 	}
-	row := "a,1,map,0,SUCCEEDED,n,r,0,,node" + strings.Repeat(",1", len(attemptColumns)-10)
+	row := "a,1,map,0,SUCCEEDED,n,r,0,,node" + strings.Repeat(",1", len(attemptColumns(false))-10)
 	for _, bad := range []string{strings.Replace(row, "map", "lamp", 1), strings.Replace(row, "a,1", "a,x", 1), row + ",1", strings.TrimSuffix(row, ",1"), "a"} {
 		if err := ReadAttempts(strings.NewReader(header+bad+"\n"), "f", func(*workload.Attempt) bool { return true }); err == nil || !strings.HasPrefix(err.Error(), "f:2: ") {
 			t.Errorf("%s: error %v", bad, err)

@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
+
+// rowBuffer is so large that passing a buffer on costs little per row.
+const rowBuffer = 256 << 10
 
 // tableReader reads a table that slotwave wrote, row by row, and each row cell by
 // cell. The first cell that it cannot read ends the table.
@@ -166,19 +168,5 @@ func (t *tableReader) figure() float64 {
 	return x
 }
 
-func (t *tableReader) time() time.Duration { return time.Duration(t.number()) }
-
-// named reads the name of one of the values below a limit.
-func named[T interface {
-	~uint8
-	String() string
-}](t *tableReader, limit T) T {
-	cell := t.cell()
-	for v := range limit {
-		if v.String() == string(cell) {
-			return v
-		}
-	}
-	t.wrong("a name that slotwave writes")
-	return 0
-}
+// follows reports whether the next cell has a text.
+func (t *tableReader) follows(text string) bool { return string(t.cells[t.next]) == text }

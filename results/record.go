@@ -101,9 +101,6 @@ func passNamed[T interface {
 	}
 }
 
-// rowBuffer is so large that passing a buffer on costs little per row.
-const rowBuffer = 256 << 10
-
 // rowWriter writes the rows of a long CSV table. The caller passes them to the record,
 // and then calls endRow. Another goroutine writes and hashes them at the same time,
 // because this takes as long again.

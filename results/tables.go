@@ -9,60 +9,46 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
-// jobColumns names the columns of jobs.csv, in order.
-var jobColumns = []string{
-	"job", "name", "user", "pool", "queue", "state",
-	"submit_ns", "launch_ns", "running_ns", "first_map_ns", "last_map_ns", "shuffle_end_ns", "finish_ns", "low_ns", "high_ns",
-	"maps", "reduces", "failed", "killed", "speculative", "node_local", "rack_local", "off_rack", "no_locality",
-	"map_waves", "reduce_waves", "in_bytes", "shuffle_bytes", "out_bytes", "map_time_ns", "reduce_time_ns",
-	"spills", "merge_passes", "spilled_records",
+// jobColumns returns the columns of jobs.csv, and those of them with numbers. The last
+// ones are there if any job has a deadline, or waits for others.
+func jobColumns(due, chained bool) (head []string, figures []points.JobFigure) {
+	head, figures = []string{"job", "name", "user", "pool", "queue", "state"}, points.JobFigures
+	if !due {
+		figures = figures[:len(figures)-2]
+	}
+	for _, f := range figures {
+		head = append(head, f.Name)
+	}
+	if chained {
+		head = append(head, "after")
+	}
+	return head, figures
 }
-
-// These columns follow the jobColumns if any job has a deadline, or waits for others.
-var (
-	deadlineColumns = []string{"deadline_ns", "deadline_met"}
-	chainColumns    = []string{"after"}
-)
 
 // writeJobs writes jobs.csv.
 func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 	out := csv.NewWriter(w)
 	due := slices.ContainsFunc(jobs, func(j model.JobOutcome) bool { return j.Deadline > 0 })
 	chained := slices.ContainsFunc(jobs, func(j model.JobOutcome) bool { return len(j.After) > 0 })
-	head := slices.Clone(jobColumns)
-	if due {
-		head = append(head, deadlineColumns...)
-	}
-	if chained {
-		head = append(head, chainColumns...)
-	}
+	head, figures := jobColumns(due, chained)
 	out.Write(head)
 	for i := range jobs {
 		j := &jobs[i]
-		low, high := ns(j.Low), ns(j.High)
-		if !j.Finished() {
-			low, high = "", ""
-		}
-		row := []string{
-			text.Escape(j.ID), text.Escape(j.Name), text.Escape(j.User), text.Escape(j.Pool), text.Escape(j.Queue), j.State.String(),
-			instant(j.Submit), instant(j.Launch), instant(j.Running), instant(j.FirstMap),
-			instant(j.LastMap), instant(j.ShuffleEnd), instant(j.Finish), low, high,
-			whole(j.Maps), whole(j.Reduces), whole(j.Failed), whole(j.Killed), whole(j.SpeculativeRuns),
-			whole(j.Locality[workload.NodeLocal]), whole(j.Locality[workload.RackLocal]),
-			whole(j.Locality[workload.OffRack]), whole(j.Locality[workload.NoLocality]),
-			whole(j.MapWaves), whole(j.ReduceWaves),
-			whole(j.InBytes), whole(j.ShuffleBytes), whole(j.OutBytes), ns(j.MapTime), ns(j.ReduceTime),
-			whole(j.Spills), whole(j.MergePasses), whole(j.SpilledRecords),
-		}
-		switch {
-		case due && j.Deadline > 0:
-			row = append(row, ns(j.Deadline), strconv.FormatBool(j.InTime()))
-		case due:
-			row = append(row, "", "")
+		row := []string{text.Escape(j.ID), text.Escape(j.Name), text.Escape(j.User), text.Escape(j.Pool), text.Escape(j.Queue), j.State.String()}
+		for _, f := range figures {
+			switch n := f.Of(j); {
+			case n < 0:
+				row = append(row, "")
+			case f.Name == "deadline_met":
+				row = append(row, strconv.FormatBool(n > 0))
+			default:
+				row = append(row, whole(n))
+			}
 		}
 		if chained {
 			row = append(row, workload.EscapeList(j.After))
@@ -72,9 +58,6 @@ func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 	out.Flush()
 	return out.Error()
 }
-
-// resourceColumns names the columns of resources.csv, in order.
-var resourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "read_bytes", "write_bytes", "queue", "in_service", "rate", "foreign"}
 
 // allNodes stands for the whole cluster in the node column of resources.csv.
 const allNodes = "*"
@@ -88,18 +71,32 @@ type Usage struct {
 	model.Use         // of slots only the busy share
 }
 
+// usage passes a row of resources.csv.
+func (r *record) usage(u *Usage) {
+	passCount(r, "time_ns", &u.Time)
+	r.text("node", &u.Node)
+	r.text("device", &u.Device)
+	passShare(r, "busy", &u.Busy)
+	passCount(r, "bytes", &u.Bytes)
+	passCount(r, "read_bytes", &u.ReadBytes)
+	passCount(r, "write_bytes", &u.WriteBytes)
+	passShare(r, "queue", &u.Queue)
+	passShare(r, "in_service", &u.InService)
+	passShare(r, "rate", &u.Rate)
+	passShare(r, "foreign", &u.Foreign)
+}
+
+func resourceColumns() []string { return columnsOf(func(r *record) { r.usage(new(Usage)) }) }
+
 // writeResources writes resources.csv.
 func writeResources(w io.Writer, rows iter.Seq[Usage]) error {
-	out := csv.NewWriter(w)
-	out.Write(resourceColumns)
+	var t rowWriter
+	t.start(w, resourceColumns())
 	for u := range rows {
-		out.Write([]string{
-			ns(u.Time), text.Escape(u.Node), text.Escape(u.Device), text.Share(u.Busy).String(),
-			whole(u.Bytes), whole(u.ReadBytes), whole(u.WriteBytes), text.Share(u.Queue).String(), text.Share(u.InService).String(), text.Share(u.Rate).String(), text.Share(u.Foreign).String(),
-		})
+		t.usage(&u)
+		t.endRow()
 	}
-	out.Flush()
-	return out.Error()
+	return t.Close()
 }
 
 // SlotUsage yields the use of each type of slot over time, bin by bin.
@@ -133,12 +130,10 @@ func (s *Stats) SlotUsage() iter.Seq[Usage] {
 // ReadResources reads resources.csv; file is its name in errors. A row is valid only
 // during the call.
 func ReadResources(r io.Reader, file string, each func(*Usage)) error {
-	t := readTable(r, file, resourceColumns)
+	t := readTable(r, file, resourceColumns())
 	for t.row() {
-		u := Usage{Time: time.Duration(t.count()), Node: t.text(), Device: t.text()}
-		u.Busy, u.Bytes, u.ReadBytes, u.WriteBytes = t.figure(), t.count(), t.count(), t.count()
-		u.Queue, u.InService, u.Rate, u.Foreign = t.figure(), t.figure(), t.figure(), t.figure()
-		if t.err != nil {
+		var u Usage
+		if (&record{from: t}).usage(&u); t.err != nil {
 			break
 		}
 		each(&u)

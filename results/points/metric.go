@@ -14,41 +14,87 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
+// simulated is one simulation with the share of map and of reduce slots in use.
+type simulated struct {
+	*model.Prediction
+	question *model.WhatIf
+	busy     [2]float64
+}
+
 // metric is a figure of one simulation.
 type metric struct {
 	name   string
 	better int // 1: more is better, -1: less is, 0: neither
-	of     func(*model.WhatIf, *model.Prediction) float64
+	of     func(*simulated) float64
 }
 
-// metrics are the figures of every points.csv, in order. Their function is measure.
+// metrics are the figures of every points.csv, in order.
 var metrics = []metric{
-	{name: "makespan_ns", better: -1},
-	{name: "mean_response_ns", better: -1}, {name: "p95_response_ns", better: -1}, {name: "p99_response_ns", better: -1},
-	{name: "mean_slowdown", better: -1},
-	{name: "map_slots_busy"}, {name: "reduce_slots_busy"},
-	{name: "node_local", better: 1}, {name: "rack_local"}, {name: "off_rack", better: -1},
-	{name: "deadlines"}, {name: "deadlines_met", better: 1},
-	{name: "jobs_succeeded", better: 1},
-	{name: "attempts_failed", better: -1}, {name: "attempts_killed", better: -1},
+	{"makespan_ns", -1, func(s *simulated) float64 { return float64(s.Mean) }},
+	overJobs("mean_response_ns", "mean_response_ns"),
+	overJobs("p95_response_ns", "p95_response_ns"),
+	overJobs("p99_response_ns", "p99_response_ns"),
+	overJobs("mean_slowdown", "mean_slowdown"),
+	{"map_slots_busy", 0, func(s *simulated) float64 { return s.busy[0] }},
+	{"reduce_slots_busy", 0, func(s *simulated) float64 { return s.busy[1] }},
+	{"node_local", 1, func(s *simulated) float64 { return s.localShare(workload.NodeLocal) }},
+	{"rack_local", 0, func(s *simulated) float64 { return s.localShare(workload.RackLocal) }},
+	{"off_rack", -1, func(s *simulated) float64 { return s.localShare(workload.OffRack) }},
+	{"deadlines", 0, func(s *simulated) float64 {
+		return s.count(func(j *model.JobOutcome) bool { return j.Deadline > 0 })
+	}},
+	overJobs("deadlines_met", "sum_deadline_met"),
+	{"jobs_succeeded", 1, func(s *simulated) float64 {
+		return s.count(func(j *model.JobOutcome) bool { return j.State == workload.Succeeded })
+	}},
+	overJobs("attempts_failed", "sum_failed"),
+	overJobs("attempts_killed", "sum_killed"),
+}
+
+// overJobs names a statistic of a column of jobs.csv.
+func overJobs(name, statistic string) metric {
+	m, _, _ := readStatistic(statistic)
+	m.name = name
+	return m
+}
+
+// localShare is the share of the maps whose place counts that ran at one locality.
+func (s *simulated) localShare(at workload.Locality) float64 {
+	var maps [workload.NumLocalities]float64
+	for i := range s.Jobs {
+		for at, n := range s.Jobs[i].Locality {
+			maps[at] += float64(n)
+		}
+	}
+	return maps[at] / (maps[workload.NodeLocal] + maps[workload.RackLocal] + maps[workload.OffRack])
+}
+
+// count is the number of jobs for which a condition holds.
+func (s *simulated) count(holds func(*model.JobOutcome) bool) (n float64) {
+	for i := range s.Jobs {
+		if holds(&s.Jobs[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // pricedMetrics are measured if a study asks for them.
 var pricedMetrics = []metric{
 	{"price", -1, clusterPrice},
-	{"price_per_job", -1, func(q *model.WhatIf, p *model.Prediction) float64 { return clusterPrice(q, p) / float64(len(p.Jobs)) }},
+	{"price_per_job", -1, func(s *simulated) float64 { return clusterPrice(s) / float64(len(s.Jobs)) }},
 }
 
 // clusterPrice is that of all nodes until the last job ends; NaN if no node has a price.
-func clusterPrice(q *model.WhatIf, p *model.Prediction) float64 {
+func clusterPrice(s *simulated) float64 {
 	hourly := 0.0
-	for i := range q.Cluster.Nodes {
-		hourly += q.Cluster.Nodes[i].Price
+	for i := range s.question.Cluster.Nodes {
+		hourly += s.question.Cluster.Nodes[i].Price
 	}
 	if hourly == 0 {
 		return math.NaN()
 	}
-	return hourly * p.Mean.Hours()
+	return hourly * s.Mean.Hours()
 }
 
 // Metrics are the figures of each simulation of a study: those of every points.csv,
@@ -72,10 +118,16 @@ func ReadMetrics(names []string) (m Metrics, err error) {
 		case slices.ContainsFunc(metrics, func(of metric) bool { return of.name == name }):
 			continue
 		}
-		other := metric{}
 		if k := slices.IndexFunc(pricedMetrics, func(of metric) bool { return of.name == name }); k >= 0 {
-			other = pricedMetrics[k]
-		} else if other, err = readMetric(name); err != nil {
+			m.others = append(m.others, pricedMetrics[k])
+			continue
+		}
+		other, known, err := readStatistic(name)
+		if !known {
+			column, _, _ := strings.Cut(name, "[")
+			err = fmt.Errorf("%q: want a metric of points.csv such as makespan_ns, price, or a statistic and a column of jobs.csv such as p95_response_ns[pool=etl]%s", name, input.DidYouMean(column, new(Metrics).Names()))
+		}
+		if err != nil {
 			return m, err
 		}
 		m.others = append(m.others, other)
@@ -121,86 +173,94 @@ func (m *Metrics) summed(name string) bool {
 
 // Measure returns the metrics of one simulation; NaN where there is none. busy is the
 // share of map and of reduce slots in use, as Stats has it.
-func (m *Metrics) Measure(q *model.WhatIf, p *model.Prediction, busy [2]float64) []float64 {
-	values := measure(p, busy)
-	for _, other := range m.others {
-		values = append(values, other.of(q, p))
+func (m *Metrics) Measure(q *model.WhatIf, p *model.Prediction, busy [2]float64) (values []float64) {
+	for _, one := range m.list() {
+		values = append(values, one.of(&simulated{p, q, busy}))
 	}
 	return values
 }
 
-// jobFigure is a number of a job.
-type jobFigure struct {
-	name   string
+// JobFigure is a column of jobs.csv with numbers.
+type JobFigure struct {
+	Name   string
 	better int
-	of     func(*model.JobOutcome) float64
+	Of     func(*model.JobOutcome) int64 // below 0: none
 }
 
-// jobFigures are response_ns, slowdown, and the columns of jobs.csv that are numbers.
-var jobFigures = []jobFigure{
-	{"response_ns", -1, response}, {"slowdown", -1, slowdown},
-	{"submit_ns", 0, func(j *model.JobOutcome) float64 { return known(j.Submit) }},
-	{"launch_ns", -1, func(j *model.JobOutcome) float64 { return known(j.Launch) }},
-	{"running_ns", -1, func(j *model.JobOutcome) float64 { return known(j.Running) }},
-	{"first_map_ns", -1, func(j *model.JobOutcome) float64 { return known(j.FirstMap) }},
-	{"last_map_ns", -1, func(j *model.JobOutcome) float64 { return known(j.LastMap) }},
-	{"shuffle_end_ns", -1, func(j *model.JobOutcome) float64 { return known(j.ShuffleEnd) }},
-	{"finish_ns", -1, func(j *model.JobOutcome) float64 { return known(j.Finish) }},
-	{"low_ns", 0, func(j *model.JobOutcome) float64 { return ended(j, float64(j.Low)) }},
-	{"high_ns", 0, func(j *model.JobOutcome) float64 { return ended(j, float64(j.High)) }},
-	{"maps", 0, func(j *model.JobOutcome) float64 { return float64(j.Maps) }},
-	{"reduces", 0, func(j *model.JobOutcome) float64 { return float64(j.Reduces) }},
-	{"failed", -1, func(j *model.JobOutcome) float64 { return float64(j.Failed) }},
-	{"killed", -1, func(j *model.JobOutcome) float64 { return float64(j.Killed) }},
-	{"speculative", 0, func(j *model.JobOutcome) float64 { return float64(j.SpeculativeRuns) }},
-	{"node_local", 1, func(j *model.JobOutcome) float64 { return float64(j.Locality[workload.NodeLocal]) }},
-	{"rack_local", 0, func(j *model.JobOutcome) float64 { return float64(j.Locality[workload.RackLocal]) }},
-	{"off_rack", -1, func(j *model.JobOutcome) float64 { return float64(j.Locality[workload.OffRack]) }},
-	{"no_locality", 0, func(j *model.JobOutcome) float64 { return float64(j.Locality[workload.NoLocality]) }},
-	{"map_waves", 0, func(j *model.JobOutcome) float64 { return float64(j.MapWaves) }},
-	{"reduce_waves", 0, func(j *model.JobOutcome) float64 { return float64(j.ReduceWaves) }},
-	{"in_bytes", 0, func(j *model.JobOutcome) float64 { return float64(j.InBytes) }},
-	{"shuffle_bytes", 0, func(j *model.JobOutcome) float64 { return float64(j.ShuffleBytes) }},
-	{"out_bytes", 0, func(j *model.JobOutcome) float64 { return float64(j.OutBytes) }},
-	{"map_time_ns", -1, func(j *model.JobOutcome) float64 { return float64(j.MapTime) }},
-	{"reduce_time_ns", -1, func(j *model.JobOutcome) float64 { return float64(j.ReduceTime) }},
-	{"spills", -1, func(j *model.JobOutcome) float64 { return float64(j.Spills) }},
-	{"merge_passes", -1, func(j *model.JobOutcome) float64 { return float64(j.MergePasses) }},
-	{"spilled_records", -1, func(j *model.JobOutcome) float64 { return float64(j.SpilledRecords) }},
-	{"deadline_ns", 0, func(j *model.JobOutcome) float64 { return due(j, float64(j.Deadline)) }},
-	{"deadline_met", 1, func(j *model.JobOutcome) float64 {
+// JobFigures are the columns of jobs.csv with numbers, in order. The last two are of
+// jobs with a deadline; deadline_met is 1 or 0.
+var JobFigures = []JobFigure{
+	{"submit_ns", 0, func(j *model.JobOutcome) int64 { return int64(j.Submit) }},
+	{"launch_ns", -1, func(j *model.JobOutcome) int64 { return int64(j.Launch) }},
+	{"running_ns", -1, func(j *model.JobOutcome) int64 { return int64(j.Running) }},
+	{"first_map_ns", -1, func(j *model.JobOutcome) int64 { return int64(j.FirstMap) }},
+	{"last_map_ns", -1, func(j *model.JobOutcome) int64 { return int64(j.LastMap) }},
+	{"shuffle_end_ns", -1, func(j *model.JobOutcome) int64 { return int64(j.ShuffleEnd) }},
+	{"finish_ns", -1, func(j *model.JobOutcome) int64 { return int64(j.Finish) }},
+	{"low_ns", 0, func(j *model.JobOutcome) int64 { return where(j.Finished(), int64(j.Low)) }},
+	{"high_ns", 0, func(j *model.JobOutcome) int64 { return where(j.Finished(), int64(j.High)) }},
+	{"maps", 0, func(j *model.JobOutcome) int64 { return int64(j.Maps) }},
+	{"reduces", 0, func(j *model.JobOutcome) int64 { return int64(j.Reduces) }},
+	{"failed", -1, func(j *model.JobOutcome) int64 { return int64(j.Failed) }},
+	{"killed", -1, func(j *model.JobOutcome) int64 { return int64(j.Killed) }},
+	{"speculative", 0, func(j *model.JobOutcome) int64 { return int64(j.SpeculativeRuns) }},
+	{"node_local", 1, func(j *model.JobOutcome) int64 { return int64(j.Locality[workload.NodeLocal]) }},
+	{"rack_local", 0, func(j *model.JobOutcome) int64 { return int64(j.Locality[workload.RackLocal]) }},
+	{"off_rack", -1, func(j *model.JobOutcome) int64 { return int64(j.Locality[workload.OffRack]) }},
+	{"no_locality", 0, func(j *model.JobOutcome) int64 { return int64(j.Locality[workload.NoLocality]) }},
+	{"map_waves", 0, func(j *model.JobOutcome) int64 { return int64(j.MapWaves) }},
+	{"reduce_waves", 0, func(j *model.JobOutcome) int64 { return int64(j.ReduceWaves) }},
+	{"in_bytes", 0, func(j *model.JobOutcome) int64 { return j.InBytes }},
+	{"shuffle_bytes", 0, func(j *model.JobOutcome) int64 { return j.ShuffleBytes }},
+	{"out_bytes", 0, func(j *model.JobOutcome) int64 { return j.OutBytes }},
+	{"map_time_ns", -1, func(j *model.JobOutcome) int64 { return int64(j.MapTime) }},
+	{"reduce_time_ns", -1, func(j *model.JobOutcome) int64 { return int64(j.ReduceTime) }},
+	{"spills", -1, func(j *model.JobOutcome) int64 { return j.Spills }},
+	{"merge_passes", -1, func(j *model.JobOutcome) int64 { return j.MergePasses }},
+	{"spilled_records", -1, func(j *model.JobOutcome) int64 { return j.SpilledRecords }},
+	{"deadline_ns", 0, func(j *model.JobOutcome) int64 { return where(j.Deadline > 0, int64(j.Deadline)) }},
+	{"deadline_met", 1, func(j *model.JobOutcome) int64 {
 		if j.InTime() {
-			return due(j, 1)
+			return where(j.Deadline > 0, 1)
 		}
-		return due(j, 0)
+		return where(j.Deadline > 0, 0)
 	}},
 }
 
-// known is an instant; NaN if the event never happened.
-func known[T ~int64](t T) float64 {
-	if t < 0 {
-		return math.NaN()
+func where(some bool, n int64) int64 {
+	if !some {
+		return -1
 	}
-	return float64(t)
+	return n
 }
 
-// ended is a figure of a job that finished.
-func ended(j *model.JobOutcome, v float64) float64 {
+// figureOf returns response_ns, slowdown or a column of jobs.csv as a function that
+// returns NaN where a job has none; nil if the name is of none.
+func figureOf(name string) (better int, of func(*model.JobOutcome) float64) {
+	switch name {
+	case "response_ns":
+		return -1, response
+	case "slowdown":
+		return -1, slowdown
+	}
+	k := slices.IndexFunc(JobFigures, func(f JobFigure) bool { return f.Name == name })
+	if k < 0 {
+		return 0, nil
+	}
+	return JobFigures[k].better, func(j *model.JobOutcome) float64 {
+		if n := JobFigures[k].Of(j); n >= 0 {
+			return float64(n)
+		}
+		return math.NaN()
+	}
+}
+
+func response(j *model.JobOutcome) float64 {
 	if !j.Finished() {
 		return math.NaN()
 	}
-	return v
+	return float64(j.Finish - j.Submit)
 }
-
-// due is a figure of a job with a deadline.
-func due(j *model.JobOutcome, v float64) float64 {
-	if j.Deadline == 0 {
-		return math.NaN()
-	}
-	return v
-}
-
-func response(j *model.JobOutcome) float64 { return ended(j, float64(j.Finish-j.Submit)) }
 
 // slowdown is the response over the time from the first map.
 func slowdown(j *model.JobOutcome) float64 {
@@ -210,38 +270,33 @@ func slowdown(j *model.JobOutcome) float64 {
 	return response(j) / float64(j.Finish-j.FirstMap)
 }
 
-// readMetric reads STATISTIC_COLUMN[CONDITION,...].
-func readMetric(text string) (m metric, err error) {
+// readStatistic reads STATISTIC_COLUMN[CONDITION,...], if it begins as one.
+func readStatistic(text string) (m metric, known bool, err error) {
 	name, conditions, some := strings.Cut(text, "[")
 	statistic, column, _ := strings.Cut(name, "_")
-	k := slices.IndexFunc(jobFigures, func(f jobFigure) bool { return f.name == column })
+	better, figure := figureOf(column)
 	reduce := statisticOf(statistic)
-	if k < 0 || reduce == nil {
-		names := make([]string, len(metrics))
-		for i, of := range metrics {
-			names[i] = of.name
-		}
-		return m, fmt.Errorf("%q: want a metric of points.csv such as makespan_ns, price, or a statistic and a column of jobs.csv such as p95_response_ns[pool=etl]%s", text, input.DidYouMean(name, names))
+	if figure == nil || reduce == nil {
+		return m, false, nil
 	}
 	var counts []func(*model.JobOutcome) bool
 	if some {
 		inside, closed := strings.CutSuffix(conditions, "]")
 		if !closed {
-			return m, fmt.Errorf("%q: want ] at its end", text)
+			return m, true, fmt.Errorf("%q: want ] at its end", text)
 		}
 		for _, condition := range strings.Split(inside, ",") {
 			one, err := readCondition(condition)
 			if err != nil {
-				return m, fmt.Errorf("%q: %w", text, err)
+				return m, true, fmt.Errorf("%q: %w", text, err)
 			}
 			counts = append(counts, one)
 		}
 	}
-	figure := jobFigures[k].of
-	return metric{text, jobFigures[k].better, func(_ *model.WhatIf, p *model.Prediction) float64 {
+	return metric{text, better, func(s *simulated) float64 {
 		var values []float64
-		for i := range p.Jobs {
-			j := &p.Jobs[i]
+		for i := range s.Jobs {
+			j := &s.Jobs[i]
 			if slices.ContainsFunc(counts, func(of func(*model.JobOutcome) bool) bool { return !of(j) }) {
 				continue
 			}
@@ -253,7 +308,7 @@ func readMetric(text string) (m metric, err error) {
 			return math.NaN()
 		}
 		return reduce(values)
-	}}, nil
+	}}, true, nil
 }
 
 // statisticOf returns a function of values of which there is at least one; nil if the
@@ -299,12 +354,12 @@ func readCondition(text string) (func(*model.JobOutcome) bool, error) {
 		if of := names[key]; of != nil {
 			return func(j *model.JobOutcome) bool { return workload.Matches(of(j), value) }, nil
 		}
-		if k := slices.IndexFunc(jobFigures, func(f jobFigure) bool { return f.name == key }); k >= 0 {
+		if _, figure := figureOf(key); figure != nil {
 			from, to, ok := readRange(value)
 			if !ok {
 				return nil, fmt.Errorf("%s: want FROM:TO, two numbers of which one may be left out", text)
 			}
-			return func(j *model.JobOutcome) bool { v := jobFigures[k].of(j); return v >= from && v <= to }, nil
+			return func(j *model.JobOutcome) bool { v := figure(j); return v >= from && v <= to }, nil
 		}
 	}
 	return nil, fmt.Errorf("%q: want job, user, pool or queue with a name, or a column of jobs.csv with a range, such as maps=1:10", text)
@@ -328,57 +383,4 @@ func readRange(text string) (from, to float64, ok bool) {
 		ends[i] = v
 	}
 	return ends[0], ends[1], text != ":" && ends[0] <= ends[1]
-}
-
-// measure returns the metrics of every points.csv; NaN where there is none. busy is the
-// share of map and of reduce slots in use.
-func measure(p *model.Prediction, busy [2]float64) []float64 {
-	var responses, slowdowns []float64
-	var locality [len(model.JobOutcome{}.Locality)]float64
-	var failed, killed, deadlines, met, succeeded float64
-	for i := range p.Jobs {
-		j := &p.Jobs[i]
-		failed += float64(j.Failed)
-		killed += float64(j.Killed)
-		for at, n := range j.Locality {
-			locality[at] += float64(n)
-		}
-		if v := response(j); !math.IsNaN(v) {
-			responses = append(responses, v)
-		}
-		if v := slowdown(j); !math.IsNaN(v) {
-			slowdowns = append(slowdowns, v)
-		}
-		if j.State == workload.Succeeded {
-			succeeded++
-		}
-		if j.Deadline > 0 {
-			deadlines++
-			if j.InTime() {
-				met++
-			}
-		}
-	}
-	slices.Sort(responses)
-	quantile := func(p float64) float64 {
-		if len(responses) == 0 {
-			return math.NaN()
-		}
-		return stat.Quantile(p, stat.Empirical, responses, nil)
-	}
-	mean := func(values []float64) float64 {
-		if len(values) == 0 {
-			return math.NaN()
-		}
-		return stat.Mean(values, nil)
-	}
-	if deadlines == 0 {
-		met = math.NaN()
-	}
-	placed := locality[workload.NodeLocal] + locality[workload.RackLocal] + locality[workload.OffRack]
-	return []float64{
-		float64(p.Mean), mean(responses), quantile(0.95), quantile(0.99), mean(slowdowns), busy[0], busy[1],
-		locality[workload.NodeLocal] / placed, locality[workload.RackLocal] / placed, locality[workload.OffRack] / placed,
-		deadlines, met, succeeded, failed, killed,
-	}
 }
