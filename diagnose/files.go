@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"math"
@@ -47,20 +46,18 @@ const JSONName = "diagnosis.json"
 func (d *Diagnosis) Write(file func(name string, content func(io.Writer) error) error) error {
 	for _, t := range tables {
 		err := file(t.name, func(w io.Writer) error {
-			out := csv.NewWriter(w)
-			out.Write(t.columns)
-			t.rows(d, func(cells ...string) {
-				for i, column := range t.columns {
-					if named[column] {
-						cells[i] = workload.Escape(cells[i])
-					} else {
-						cells[i] = workload.Printable(cells[i])
+			return workload.WriteCSV(w, t.columns, func(write func(...string)) {
+				t.rows(d, func(cells ...string) {
+					for i, column := range t.columns {
+						if named[column] {
+							cells[i] = workload.Escape(cells[i])
+						} else {
+							cells[i] = workload.Printable(cells[i])
+						}
 					}
-				}
-				out.Write(cells)
+					write(cells...)
+				})
 			})
-			out.Flush()
-			return out.Error()
 		})
 		if err != nil {
 			return err

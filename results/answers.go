@@ -2,7 +2,6 @@ package results
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -129,21 +128,19 @@ func phaseTime(ref *model.Prediction, of model.PhaseTime) *time.Duration {
 
 // WriteCSV writes predictions.csv.
 func (a *Answers) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(predictionColumns)
-	for _, r := range a.rows() {
-		cells := []string{r.Scenario, r.Model, r.Part, r.Job, r.Kind, r.Phase,
-			optional(r.Low), optional(r.Mean), optional(r.High), optional(r.Reference), "", "", r.Note}
-		if r.Difference != nil {
-			cells[10] = r.Difference.String()
+	return workload.WriteCSV(w, predictionColumns, func(write func(...string)) {
+		for _, r := range a.rows() {
+			cells := []string{r.Scenario, r.Model, r.Part, r.Job, r.Kind, r.Phase,
+				optional(r.Low), optional(r.Mean), optional(r.High), optional(r.Reference), "", "", r.Note}
+			if r.Difference != nil {
+				cells[10] = r.Difference.String()
+			}
+			if r.Within != nil {
+				cells[11] = strconv.FormatBool(*r.Within)
+			}
+			write(cells...)
 		}
-		if r.Within != nil {
-			cells[11] = strconv.FormatBool(*r.Within)
-		}
-		out.Write(cells)
-	}
-	out.Flush()
-	return out.Error()
+	})
 }
 
 func optional(n *int64) string {

@@ -2,13 +2,13 @@ package results
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // comparedJobsName is the table of the jobs of two runs.
@@ -76,22 +76,20 @@ func (j *comparedJob) change() int64 {
 }
 
 func writeComparedJobs(w io.Writer, rows []comparedJob) error {
-	out := csv.NewWriter(w)
-	out.Write(comparedJobsColumns)
-	for _, r := range rows {
-		row := []string{r.ID, r.Name, "", "", ""}
-		for k, ns := range []*int64{r.First, r.Second} {
-			if ns != nil {
-				row[2+k] = whole(*ns)
+	return workload.WriteCSV(w, comparedJobsColumns, func(write func(...string)) {
+		for _, r := range rows {
+			row := []string{r.ID, r.Name, "", "", ""}
+			for k, ns := range []*int64{r.First, r.Second} {
+				if ns != nil {
+					row[2+k] = whole(*ns)
+				}
 			}
+			if r.Ratio != nil {
+				row[4] = r.Ratio.String()
+			}
+			write(row...)
 		}
-		if r.Ratio != nil {
-			row[4] = r.Ratio.String()
-		}
-		out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
+	})
 }
 
 // jobsText writes the jobs of two runs that changed most, as many as fit on a screen.

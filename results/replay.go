@@ -2,7 +2,6 @@ package results
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -58,13 +57,11 @@ const listedReplays = 20
 var replayColumns = []string{"job", "name", "recorded_ns", "simulated_ns", "difference", "cause"}
 
 func writeReplay(w io.Writer, rows []ReplayedJob) error {
-	out := csv.NewWriter(w)
-	out.Write(replayColumns)
-	for _, r := range rows {
-		out.Write([]string{r.ID, r.Name, whole(r.Recorded), whole(r.Simulated), r.Difference.String(), r.Cause})
-	}
-	out.Flush()
-	return out.Error()
+	return workload.WriteCSV(w, replayColumns, func(write func(...string)) {
+		for _, r := range rows {
+			write(r.ID, r.Name, whole(r.Recorded), whole(r.Simulated), r.Difference.String(), r.Cause)
+		}
+	})
 }
 
 // Replayed pairs the recorded time of each job with the simulated one (mean over

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/csv"
 	"io"
 	"iter"
 	"slices"
@@ -32,31 +31,29 @@ func jobColumns(due, chained bool) (head []string, figures []points.JobFigure) {
 
 // writeJobs writes jobs.csv.
 func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
-	out := csv.NewWriter(w)
 	due := slices.ContainsFunc(jobs, func(j model.JobOutcome) bool { return j.Deadline > 0 })
 	chained := slices.ContainsFunc(jobs, func(j model.JobOutcome) bool { return len(j.After) > 0 })
 	head, figures := jobColumns(due, chained)
-	out.Write(head)
-	for i := range jobs {
-		j := &jobs[i]
-		row := []string{text.Escape(j.ID), text.Escape(j.Name), text.Escape(j.User), text.Escape(j.Pool), text.Escape(j.Queue), j.State.String()}
-		for _, f := range figures {
-			switch n := f.Of(j); {
-			case n < 0:
-				row = append(row, "")
-			case f.Name == "deadline_met":
-				row = append(row, strconv.FormatBool(n > 0))
-			default:
-				row = append(row, whole(n))
+	return workload.WriteCSV(w, head, func(write func(...string)) {
+		for i := range jobs {
+			j := &jobs[i]
+			row := []string{text.Escape(j.ID), text.Escape(j.Name), text.Escape(j.User), text.Escape(j.Pool), text.Escape(j.Queue), j.State.String()}
+			for _, f := range figures {
+				switch n := f.Of(j); {
+				case n < 0:
+					row = append(row, "")
+				case f.Name == "deadline_met":
+					row = append(row, strconv.FormatBool(n > 0))
+				default:
+					row = append(row, whole(n))
+				}
 			}
+			if chained {
+				row = append(row, workload.EscapeList(j.After))
+			}
+			write(row...)
 		}
-		if chained {
-			row = append(row, workload.EscapeList(j.After))
-		}
-		out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
+	})
 }
 
 // allNodes stands for the whole cluster in the node column of resources.csv.

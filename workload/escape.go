@@ -1,7 +1,9 @@
 package workload
 
 import (
+	"encoding/csv"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -147,6 +149,15 @@ func LooksEscaped(s string) bool {
 }
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
+
+// WriteCSV writes a table, whose rows are passed on cell by cell.
+func WriteCSV(w io.Writer, columns []string, rows func(row func(cells ...string))) error {
+	out := csv.NewWriter(w)
+	out.Write(columns)
+	rows(func(cells ...string) { out.Write(cells) })
+	out.Flush()
+	return out.Error()
+}
 
 // AppendField appends a name as one CSV field (RFC 4180). An escaped name has
 // no line break, so a row is always one line.

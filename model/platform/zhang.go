@@ -15,6 +15,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Phases are the phases of the platform model (Zhang, Cherkasova and Loo, ICPE
@@ -206,15 +207,13 @@ func ReadProfile(r io.Reader) (Profile, error) {
 
 // Write writes the profile in the format of ReadProfile.
 func (p Profile) Write(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(profileHeader)
-	for _, phase := range p {
-		for j, r := range phase.Rows {
-			out.Write([]string{phase.Phase, strconv.Itoa(j + 1), number(r.MB), number(r.MS)})
+	return workload.WriteCSV(w, profileHeader, func(write func(...string)) {
+		for _, phase := range p {
+			for j, r := range phase.Rows {
+				write(phase.Phase, strconv.Itoa(j+1), number(r.MB), number(r.MS))
+			}
 		}
-	}
-	out.Flush()
-	return out.Error()
+	})
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -8,7 +8,6 @@
 package points
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Names of the tables with one row per value of several points or replications.
@@ -80,27 +80,25 @@ func (p *Points) cells(i int) []string {
 
 // WritePoints writes one row per point and replication.
 func (p *Points) WritePoints(w io.Writer) error {
-	out := csv.NewWriter(w)
 	head := append([]string{"replication", "seed"}, p.Metrics.Names()...)
 	for i := range p.Goals {
 		head = append(head, GoalColumn(&p.Goals[i], i, ""))
 	}
-	out.Write(p.header(head...))
-	names := p.Metrics.Names()
-	for i := range p.List.Len() {
-		for r, one := range p.List.Replications(i) {
-			row := append(p.cells(i), strconv.Itoa(r+1), strconv.FormatUint(one.Seed, 10))
-			for m, v := range one.Values {
-				row = append(row, Cell(names[m], v))
+	return workload.WriteCSV(w, p.header(head...), func(write func(...string)) {
+		names := p.Metrics.Names()
+		for i := range p.List.Len() {
+			for r, one := range p.List.Replications(i) {
+				row := append(p.cells(i), strconv.Itoa(r+1), strconv.FormatUint(one.Seed, 10))
+				for m, v := range one.Values {
+					row = append(row, Cell(names[m], v))
+				}
+				for g, v := range one.Goals {
+					row = append(row, Cell(GoalColumn(&p.Goals[g], g, ""), v))
+				}
+				write(row...)
 			}
-			for g, v := range one.Goals {
-				row = append(row, Cell(GoalColumn(&p.Goals[g], g, ""), v))
-			}
-			out.Write(row)
 		}
-	}
-	out.Flush()
-	return out.Error()
+	})
 }
 
 // PointSummaryColumns names the columns of summary.csv after those of the
@@ -146,13 +144,12 @@ func (p *Points) summary(yield func(pointFigure) bool) {
 
 // WriteSummary writes one row per point and metric.
 func (p *Points) WriteSummary(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(p.header(PointSummaryColumns...))
-	for row := range p.summary {
-		out.Write(append(p.cells(row.point), row.cells...))
-	}
-	out.Flush()
-	return out.Error()
+	return workload.WriteCSV(w, p.header(PointSummaryColumns...), func(write func(...string)) {
+		p.summary(func(row pointFigure) bool {
+			write(append(p.cells(row.point), row.cells...)...)
+			return true
+		})
+	})
 }
 
 // Objects are the rows of summary.csv as objects for JSON. Figures that do not exist

@@ -1,7 +1,6 @@
 package calibrate
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/workload"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -86,49 +86,47 @@ var fitColumns = []string{
 
 // WriteCSV writes fit.csv. Cells that do not apply are empty.
 func (f *Fitting) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(fitColumns)
-	for i := range f.Phases {
-		p := &f.Phases[i]
-		cells := make([]string, len(fitColumns))
-		set := func(column string, v float64) {
-			if !math.IsNaN(v) && !math.IsInf(v, 0) {
-				cells[slices.Index(fitColumns, column)] = text.Share(v).String()
+	return workload.WriteCSV(w, fitColumns, func(write func(...string)) {
+		for i := range f.Phases {
+			p := &f.Phases[i]
+			cells := make([]string, len(fitColumns))
+			set := func(column string, v float64) {
+				if !math.IsNaN(v) && !math.IsInf(v, 0) {
+					cells[slices.Index(fitColumns, column)] = text.Share(v).String()
+				}
 			}
-		}
-		cells[0], cells[1] = text.Escape(p.Phase), strconv.Itoa(len(p.Rows))
-		cells[7], cells[8] = p.Weight, strconv.FormatBool(p.Proportional)
-		set("a", p.Model.A)
-		set("b", p.Model.B)
-		set("scale", p.Scales[0])
-		if p.broken() {
-			set("tau_mb", p.Model.Tau)
-			set("a2", p.Model.Beyond.A)
-			set("b2", p.Model.Beyond.B)
-			set("scale2", p.Scales[1])
-		}
-		if p.Two != nil && p.Two.BIC2 != nil {
-			set("bic_gain", p.Two.BIC1-*p.Two.BIC2)
-			if p.Two.F != nil {
-				set("f", *p.Two.F)
+			cells[0], cells[1] = text.Escape(p.Phase), strconv.Itoa(len(p.Rows))
+			cells[7], cells[8] = p.Weight, strconv.FormatBool(p.Proportional)
+			set("a", p.Model.A)
+			set("b", p.Model.B)
+			set("scale", p.Scales[0])
+			if p.broken() {
+				set("tau_mb", p.Model.Tau)
+				set("a2", p.Model.Beyond.A)
+				set("b2", p.Model.Beyond.B)
+				set("scale2", p.Scales[1])
 			}
+			if p.Two != nil && p.Two.BIC2 != nil {
+				set("bic_gain", p.Two.BIC1-*p.Two.BIC2)
+				if p.Two.F != nil {
+					set("f", *p.Two.F)
+				}
+			}
+			if p.Expected != nil {
+				set("expected_tau_mb", p.Expected.MB)
+				set("chow_f", p.Expected.F)
+				set("chow_p", p.Expected.P)
+			}
+			if e := p.Errors; len(e.Fractions) == 3 {
+				set("within_10", e.Fractions[0])
+				set("within_15", e.Fractions[1])
+				set("within_20", e.Fractions[2])
+				set("mean_error", e.Mean)
+				set("max_error", e.Max)
+			}
+			write(cells...)
 		}
-		if p.Expected != nil {
-			set("expected_tau_mb", p.Expected.MB)
-			set("chow_f", p.Expected.F)
-			set("chow_p", p.Expected.P)
-		}
-		if e := p.Errors; len(e.Fractions) == 3 {
-			set("within_10", e.Fractions[0])
-			set("within_15", e.Fractions[1])
-			set("within_20", e.Fractions[2])
-			set("mean_error", e.Mean)
-			set("max_error", e.Max)
-		}
-		out.Write(cells)
-	}
-	out.Flush()
-	return out.Error()
+	})
 }
 
 // broken reports whether the phase has two lines.

@@ -2,7 +2,6 @@ package reproduce
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // claimsName is the table of claims.
@@ -485,13 +485,11 @@ func (all Answers) Write(d resultdir.Target) error {
 
 // WriteCSV writes claims.csv.
 func (all Answers) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(answerColumns)
-	for i := range all {
-		out.Write(all[i].cells())
-	}
-	out.Flush()
-	return out.Error()
+	return workload.WriteCSV(w, answerColumns, func(write func(...string)) {
+		for i := range all {
+			write(all[i].cells()...)
+		}
+	})
 }
 
 // WriteJSON writes the rows of claims.csv as one JSON object.

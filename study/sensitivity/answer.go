@@ -2,7 +2,6 @@ package sensitivity
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +13,7 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study/search"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // sensitivitySchema is the first field of a sensitivity analysis in JSON.
@@ -157,26 +157,24 @@ var sensitivityColumns = []string{"input", "kind", "from", "to", "by", "change",
 
 // WriteCSV writes sensitivity.csv.
 func (s *Sensitivity) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(sensitivityColumns)
-	number := func(v float64) string {
-		if math.IsInf(v, 0) {
-			return ""
+	return workload.WriteCSV(w, sensitivityColumns, func(write func(...string)) {
+		number := func(v float64) string {
+			if math.IsInf(v, 0) {
+				return ""
+			}
+			return strconv.FormatFloat(v, 'f', 6, 64)
 		}
-		return strconv.FormatFloat(v, 'f', 6, 64)
-	}
-	for i := range s.Rows {
-		r := s.row(i)
-		cells := []string{r.Name, r.Kind, text.Escape(r.From), text.Escape(r.To)}
-		out.Write(append(slices.Clone(cells), "simulation", number(r.change.Mean), number(r.change.Low), number(r.change.High), strconv.Itoa(r.change.Pairs), r.verdict()))
-		for _, m := range s.Models {
-			if v, ok := r.Predicted[m]; ok {
-				out.Write(append(slices.Clone(cells), m, number(v), "", "", "", ""))
+		for i := range s.Rows {
+			r := s.row(i)
+			cells := []string{r.Name, r.Kind, text.Escape(r.From), text.Escape(r.To)}
+			write(append(slices.Clone(cells), "simulation", number(r.change.Mean), number(r.change.Low), number(r.change.High), strconv.Itoa(r.change.Pairs), r.verdict())...)
+			for _, m := range s.Models {
+				if v, ok := r.Predicted[m]; ok {
+					write(append(slices.Clone(cells), m, number(v), "", "", "", "")...)
+				}
 			}
 		}
-	}
-	out.Flush()
-	return out.Error()
+	})
 }
 
 // WriteJSON writes the inputs as one JSON object.

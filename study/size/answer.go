@@ -1,7 +1,6 @@
 package size
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -45,35 +44,33 @@ func (z *Sizing) Write(d resultdir.Target) error {
 
 // writeSizes writes one row per size, and one more for its fresh seeds.
 func (z *Sizing) writeSizes(w io.Writer) error {
-	out := csv.NewWriter(w)
 	head := []string{"load", "node", "nodes", "map_slots", "reduce_slots", "price_per_hour", "price_per_job", "seeds", "answer", "n", "met", "probability", "low", "high", "slots_full"}
 	for g := range z.Goals {
 		head = append(head, points.GoalColumn(&z.Goals[g], g, "_mean"), fmt.Sprintf("goal_%d_met", g+1))
 	}
-	out.Write(head)
-	for k := range z.Lines {
-		l := &z.Lines[k]
-		for i := range l.Sizes {
-			s := &l.Sizes[i]
-			r, seeds := z.row(l, s), "search"
-			if s.Fresh {
-				seeds = "fresh"
+	return workload.WriteCSV(w, head, func(write func(...string)) {
+		for k := range z.Lines {
+			l := &z.Lines[k]
+			for i := range l.Sizes {
+				s := &l.Sizes[i]
+				r, seeds := z.row(l, s), "search"
+				if s.Fresh {
+					seeds = "fresh"
+				}
+				row := []string{
+					r.Load, r.Type, strconv.Itoa(s.Nodes), strconv.Itoa(s.MapSlots), strconv.Itoa(s.ReduceSlots),
+					money(s.Hourly()), money(s.PerJob()), seeds, strconv.FormatBool(s.Nodes == l.Nodes),
+					strconv.Itoa(r.N), strconv.Itoa(r.Met), r.Probability.String(), r.Low.String(), r.High.String(), r.Full.String(),
+				}
+				for g := range z.Goals {
+					values, met := z.goal(s, g)
+					mean, _ := fit.StudentInterval(values)
+					row = append(row, points.Cell(points.GoalColumn(&z.Goals[g], g, "_mean"), mean), points.Cell("", met))
+				}
+				write(row...)
 			}
-			row := []string{
-				r.Load, r.Type, strconv.Itoa(s.Nodes), strconv.Itoa(s.MapSlots), strconv.Itoa(s.ReduceSlots),
-				money(s.Hourly()), money(s.PerJob()), seeds, strconv.FormatBool(s.Nodes == l.Nodes),
-				strconv.Itoa(r.N), strconv.Itoa(r.Met), r.Probability.String(), r.Low.String(), r.High.String(), r.Full.String(),
-			}
-			for g := range z.Goals {
-				values, met := z.goal(s, g)
-				mean, _ := fit.StudentInterval(values)
-				row = append(row, points.Cell(points.GoalColumn(&z.Goals[g], g, "_mean"), mean), points.Cell("", met))
-			}
-			out.Write(row)
 		}
-	}
-	out.Flush()
-	return out.Error()
+	})
 }
 
 // money writes a price into a table; empty without one.

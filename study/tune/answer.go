@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study/search"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // tunedSchema is the first field of tuned settings in JSON.
@@ -87,24 +87,22 @@ var tunedColumns = []string{"setting", "from", "to", "gain", "gain_low", "gain_h
 
 // WriteCSV writes tune.csv: all settings together, then one by one.
 func (t *Tuned) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(tunedColumns)
-	cells := func(r tunedRow) {
-		row := []string{r.Setting, r.From, r.To, "", "", "", "", r.Verdict}
-		if g := r.Gain; g != nil {
-			for i, v := range []float64{g.Mean, g.Low, g.High} {
-				row[3+i] = strconv.FormatFloat(v, 'f', 6, 64)
+	return workload.WriteCSV(w, tunedColumns, func(write func(...string)) {
+		cells := func(r tunedRow) {
+			row := []string{r.Setting, r.From, r.To, "", "", "", "", r.Verdict}
+			if g := r.Gain; g != nil {
+				for i, v := range []float64{g.Mean, g.Low, g.High} {
+					row[3+i] = strconv.FormatFloat(v, 'f', 6, 64)
+				}
+				row[6] = strconv.Itoa(g.Pairs)
 			}
-			row[6] = strconv.Itoa(g.Pairs)
+			write(row...)
 		}
-		out.Write(row)
-	}
-	cells(tunedRow{"all", "", "", &t.Gain, string(t.Gain.Effect())})
-	for _, r := range t.rows() {
-		cells(r)
-	}
-	out.Flush()
-	return out.Error()
+		cells(tunedRow{"all", "", "", &t.Gain, string(t.Gain.Effect())})
+		for _, r := range t.rows() {
+			cells(r)
+		}
+	})
 }
 
 // Write writes tune.csv.

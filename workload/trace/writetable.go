@@ -2,7 +2,6 @@ package trace
 
 import (
 	"compress/gzip"
-	"encoding/csv"
 	"io"
 	"slices"
 	"strings"
@@ -13,20 +12,19 @@ import (
 // writeAttempts writes the attempts of a history as CSV. Times are nanoseconds
 // from the earliest submission, sizes bytes.
 func writeAttempts(w io.Writer, h *workload.History) error {
-	out := csv.NewWriter(w)
 	row := make([]string, len(attemptColumns))
 	for i := range attemptColumns {
 		row[i] = attemptColumns[i].name
 	}
-	out.Write(row)
-	for _, a := range h.Each() {
-		for c := range attemptColumns {
-			row[c] = attemptColumns[c].cell(&a.Attempt)
-		}
-		out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
+	return workload.WriteCSV(w, row, func(write func(...string)) {
+		h.Each()(func(_ *workload.HistoryTask, a *workload.HistoryAttempt) bool {
+			for c := range attemptColumns {
+				row[c] = attemptColumns[c].cell(&a.Attempt)
+			}
+			write(row...)
+			return true
+		})
+	})
 }
 
 var jobColumns = []string{
@@ -59,7 +57,6 @@ func totalsOf(h *workload.History) (list []total) {
 
 // writeJobs writes the jobs of a history as CSV, next to its attempts.
 func writeJobs(w io.Writer, h *workload.History) error {
-	out := csv.NewWriter(w)
 	totals, header := totalsOf(h), slices.Clone(jobColumns)
 	for _, c := range totals {
 		header = append(header, c.name)
@@ -68,27 +65,26 @@ func writeJobs(w io.Writer, h *workload.History) error {
 	if chained {
 		header = append(header, "after")
 	}
-	out.Write(header)
-	for i := range h.Jobs {
-		j := &h.Jobs[i]
-		row := []string{
-			workload.Escape(j.ID), workload.Escape(j.Name), workload.Escape(j.User), workload.Escape(j.Pool), workload.Escape(j.Queue), j.Priority.String(), j.Outcome.String(),
-			timeCell(j.Submit), timeCell(j.Launch), timeCell(j.Finish), countCell(int64(j.Maps)), countCell(int64(j.Reduces)),
-		}
-		for _, c := range totals {
-			cell := ""
-			if len(j.Tasks) == 0 {
-				cell = countCell(c.of(&j.Totals))
+	return workload.WriteCSV(w, header, func(write func(...string)) {
+		for i := range h.Jobs {
+			j := &h.Jobs[i]
+			row := []string{
+				workload.Escape(j.ID), workload.Escape(j.Name), workload.Escape(j.User), workload.Escape(j.Pool), workload.Escape(j.Queue), j.Priority.String(), j.Outcome.String(),
+				timeCell(j.Submit), timeCell(j.Launch), timeCell(j.Finish), countCell(int64(j.Maps)), countCell(int64(j.Reduces)),
 			}
-			row = append(row, cell)
+			for _, c := range totals {
+				cell := ""
+				if len(j.Tasks) == 0 {
+					cell = countCell(c.of(&j.Totals))
+				}
+				row = append(row, cell)
+			}
+			if chained {
+				row = append(row, workload.EscapeList(j.After))
+			}
+			write(row...)
 		}
-		if chained {
-			row = append(row, workload.EscapeList(j.After))
-		}
-		out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
+	})
 }
 
 // NewGzip compresses at the lowest level: the table of a simulated run is as fast as its
