@@ -64,7 +64,7 @@ func (b *books) newFreeSlots(c *model.Cluster, kind workload.Kind) freeSlots {
 			continue
 		}
 		running, from := 0, b.begin
-		events[n].inOrder(func(at time.Duration, by int) {
+		workload.InOrder(events[n].starts, events[n].ends, func(at time.Duration, by int) {
 			was := running
 			running += by
 			switch {

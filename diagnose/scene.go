@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -386,50 +385,33 @@ func (s *scene) freeWhileWaiting(st *stage) (share, length float64) {
 	return free / length, length
 }
 
-// occupancy is the number of running attempts of a kind over time, on the whole
-// cluster.
+// occupancy is the time of the slots of a kind until some time, from the first submission
+// to the last attempt.
 type occupancy struct {
-	times []time.Duration
-	count []int
-	slot  []float64 // slot seconds until then
-	free  []float64 // seconds until then, times the share of the slots that was free
-	slots int
+	slotTime func(time.Duration) float64 // seconds of slots in use
+	freeTime func(time.Duration) float64 // seconds times the share of free slots
 }
 
 // newOccupancy counts the attempts of a kind; with 0 slots none is ever free.
 func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
-	n := 0
-	for i := range int32(b.rows) {
-		if b.at(i).kind == kind {
-			n++
-		}
-	}
-	o := occupancy{slots: slots}
-	running := 0
-	passes := func(at time.Duration, by int) {
-		if last := len(o.times) - 1; last < 0 || at > o.times[last] {
-			slot, free := 0.0, 0.0
-			if last >= 0 {
-				length := (at - o.times[last]).Seconds()
-				slot = o.slot[last] + float64(length*float64(running))
-				free = o.free[last] + float64(length*o.freeShare(running))
-			}
-			o.times, o.count, o.slot, o.free = append(o.times, at), append(o.count, 0), append(o.slot, slot), append(o.free, free)
-		}
-		running += by
-		o.count[len(o.count)-1] = running
-	}
-	e := startsAndEnds{make([]time.Duration, 0, n), make([]time.Duration, 0, n+1)}
+	var e startsAndEnds
 	for i := range int32(b.rows) {
 		if a := b.at(i); a.kind == kind && a.timed() {
 			e.add(a)
 		}
 	}
-	if n > 0 { // until the first one all slots are free
+	if len(e.starts) > 0 { // until the first one all slots are free
 		e.starts, e.ends = append(e.starts, b.begin), append(e.ends, b.begin)
 	}
-	e.inOrder(passes)
-	return o
+	return occupancy{
+		workload.Integral(e.starts, e.ends, func(running int) float64 { return float64(running) }),
+		workload.Integral(e.starts, e.ends, func(running int) float64 {
+			if running >= slots {
+				return 0
+			}
+			return 1 - float64(running)/float64(slots)
+		}),
+	}
 }
 
 // startsAndEnds are the times of attempts. Two lists are sorted faster than one of
@@ -438,51 +420,6 @@ type startsAndEnds struct{ starts, ends []time.Duration }
 
 func (e *startsAndEnds) add(a *attempt) {
 	e.starts, e.ends = append(e.starts, a.start), append(e.ends, a.finish)
-}
-
-// inOrder passes the times in order: 1 for a start, -1 for an end, ends first.
-func (e *startsAndEnds) inOrder(each func(at time.Duration, by int)) {
-	slices.Sort(e.starts)
-	slices.Sort(e.ends)
-	next := 0
-	for _, end := range e.ends {
-		for ; next < len(e.starts) && e.starts[next] < end; next++ {
-			each(e.starts[next], 1)
-		}
-		each(end, -1)
-	}
-	for ; next < len(e.starts); next++ {
-		each(e.starts[next], 1)
-	}
-}
-
-// freeShare is the share of the slots that are free while a number of attempts runs.
-func (o *occupancy) freeShare(running int) float64 {
-	if running >= o.slots {
-		return 0
-	}
-	return 1 - float64(running)/float64(o.slots)
-}
-
-// slotTime is the slot seconds until t; freeTime the seconds times the share of
-// free slots, from the first submission to the last attempt.
-func (o *occupancy) slotTime(t time.Duration) float64 {
-	return o.until(t, o.slot, func(running int) float64 { return float64(running) })
-}
-
-func (o *occupancy) freeTime(t time.Duration) float64 {
-	return o.until(t, o.free, o.freeShare)
-}
-
-func (o *occupancy) until(t time.Duration, sums []float64, rate func(int) float64) float64 {
-	i := sort.Search(len(o.times), func(i int) bool { return o.times[i] > t }) - 1
-	if i < 0 {
-		return 0
-	}
-	if i+1 >= len(sums) {
-		return sums[i]
-	}
-	return sums[i] + float64((t-o.times[i]).Seconds()*rate(o.count[i]))
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -90,4 +91,50 @@ func highest(changes []change) int64 {
 		most = max(most, now)
 	}
 	return most
+}
+
+// InOrder sorts the starts and ends of spans of time, and passes them in order: 1 for a
+// start, -1 for an end, ends first. Two lists are sorted faster than one of both: tables
+// have attempts in the order of their ends.
+func InOrder(starts, ends []time.Duration, each func(at time.Duration, by int)) {
+	slices.Sort(starts)
+	slices.Sort(ends)
+	next := 0
+	for _, end := range ends {
+		for ; next < len(starts) && starts[next] < end; next++ {
+			each(starts[next], 1)
+		}
+		each(end, -1)
+	}
+	for ; next < len(starts); next++ {
+		each(starts[next], 1)
+	}
+}
+
+// Integral returns the integral over time, in seconds, of a rate that depends on how many
+// spans run, from the first time of a span until a time or the last of them.
+func Integral(starts, ends []time.Duration, rate func(running int) float64) func(time.Duration) float64 {
+	var times []time.Duration
+	var sums, rates []float64
+	until := func(i int, t time.Duration) float64 { return sums[i] + float64((t-times[i]).Seconds()*rates[i]) }
+	running := 0
+	InOrder(starts, ends, func(at time.Duration, by int) {
+		if last := len(times) - 1; last < 0 {
+			times, sums, rates = append(times, at), append(sums, 0), append(rates, 0)
+		} else if at > times[last] {
+			times, sums, rates = append(times, at), append(sums, until(last, at)), append(rates, 0)
+		}
+		running += by
+		rates[len(rates)-1] = rate(running)
+	})
+	return func(t time.Duration) float64 {
+		i := sort.Search(len(times), func(i int) bool { return times[i] > t }) - 1
+		switch {
+		case i < 0:
+			return 0
+		case i+1 == len(times):
+			return sums[i]
+		}
+		return until(i, t)
+	}
 }

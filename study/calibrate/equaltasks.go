@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -180,46 +179,21 @@ func dot(a, b []float64) (sum float64) {
 // hostLoad returns the mean number of attempts that ran on the machine of an
 // attempt while it ran.
 func hostLoad(attempts []workload.Attempt) func(*workload.Attempt) float64 {
-	type change struct {
-		at  time.Duration
-		by  int
-		sum float64 // attempt seconds before
-		n   int     // attempts from here on
-	}
-	hosts := map[string][]change{}
+	starts, ends := map[string][]time.Duration{}, map[string][]time.Duration{}
 	for i := range attempts {
 		if a := &attempts[i]; a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish) && a.Start < a.Finish {
-			hosts[a.Node] = append(hosts[a.Node], change{at: a.Start, by: 1}, change{at: a.Finish, by: -1})
+			starts[a.Node], ends[a.Node] = append(starts[a.Node], a.Start), append(ends[a.Node], a.Finish)
 		}
 	}
-	for _, host := range slices.Sorted(maps.Keys(hosts)) {
-		changes := hosts[host]
-		slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
-		sum, n := 0.0, 0
-		for i := range changes {
-			if i > 0 {
-				sum += float64(n) * (changes[i].at - changes[i-1].at).Seconds()
-			}
-			n += changes[i].by
-			changes[i].sum, changes[i].n = sum, n
-		}
-	}
-	until := func(host string, at time.Duration) float64 {
-		changes := hosts[host]
-		i, _ := slices.BinarySearchFunc(changes, at, func(c change, at time.Duration) int { return cmp.Compare(c.at, at) })
-		if i == len(changes) {
-			i--
-		}
-		if changes[i].at > at {
-			i--
-		}
-		return changes[i].sum + float64(changes[i].n)*(at-changes[i].at).Seconds()
+	until := map[string]func(time.Duration) float64{}
+	for host := range starts {
+		until[host] = workload.Integral(starts[host], ends[host], func(running int) float64 { return float64(running) })
 	}
 	return func(a *workload.Attempt) float64 {
 		if a.Start >= a.Finish {
 			return 0
 		}
-		return (until(a.Node, a.Finish) - until(a.Node, a.Start)) / (a.Finish - a.Start).Seconds()
+		return (until[a.Node](a.Finish) - until[a.Node](a.Start)) / (a.Finish - a.Start).Seconds()
 	}
 }
 
