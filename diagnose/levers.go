@@ -141,13 +141,10 @@ func readBy(p *workload.Property, q *model.WhatIf) bool {
 		!slices.Contains([]string{"fair", "fair2", "fifo", "capacity"}, reader) || strings.HasPrefix(q.Scheduler.Name, reader)
 }
 
-// edited is a change of a question whose slices are copied as far as levers write them.
+// edited is a change of a question that is copied as far as levers write it.
 func edited(key, text string, edit func(q *model.WhatIf) error) *Change {
 	return &Change{Text: text, Key: key, Edit: func(q model.WhatIf) (model.WhatIf, error) {
-		c := &q.Cluster
-		c.Nodes, c.Machines, c.Loads = slices.Clone(c.Nodes), slices.Clone(c.Machines), slices.Clone(c.Loads)
-		q.Jobs = slices.Clone(q.Jobs)
-		q.Scheduler.Pools, q.Scheduler.Queues, q.Scheduler.Users = slices.Clone(q.Scheduler.Pools), slices.Clone(q.Scheduler.Queues), slices.Clone(q.Scheduler.Users)
+		q = q.Copy()
 		before := demand(&q)
 		if err := edit(&q); err != nil {
 			return q, err
@@ -549,7 +546,6 @@ var hardware = []struct {
 		m.Disks = slices.Repeat(m.Disks[:min(1, len(m.Disks))], int(math.Round(float64(len(m.Disks))*by)))
 	}},
 	{"cluster.disk_slowdown", "disk", "rate of disks", "disks %.3g times as fast", 0, func(d model.Described) float64 { return d.Rate }, func(m *model.Machine, by float64) {
-		m.Disks = slices.Clone(m.Disks)
 		for i := range m.Disks {
 			m.Disks[i].Read, m.Disks[i].Write = m.Disks[i].Read*by, m.Disks[i].Write*by
 		}

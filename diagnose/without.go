@@ -67,7 +67,6 @@ var clusterParts = []clusterPart{
 	{"disks", []Account{readTime, sortSpill, mergeTime, writeTime, shuffleTime, waitsForSpill, waitsForFetch, waitsForMemory, localityTime}, "disk", func(q *model.WhatIf, factor float64) bool {
 		for i := range q.Cluster.Machines {
 			m := &q.Cluster.Machines[i]
-			m.Disks = slices.Clone(m.Disks)
 			for k := range m.Disks {
 				m.Disks[k].Read, m.Disks[k].Write = m.Disks[k].Read/max(factor, tiny), m.Disks[k].Write/max(factor, tiny)
 			}
@@ -92,7 +91,7 @@ func shorten(t *time.Duration, factor float64) bool {
 
 // edit returns the question with a part that takes a factor of its time.
 func (p *clusterPart) edit(q model.WhatIf, factor float64) (model.WhatIf, bool) {
-	q.Cluster.Machines = slices.Clone(q.Cluster.Machines)
+	q = q.Copy()
 	return q, p.shrink(&q, factor)
 }
 

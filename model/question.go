@@ -375,6 +375,19 @@ type Recorder interface {
 	Attempt(*workload.Attempt)
 }
 
+// Copy returns the question with copies of the lists that changes write.
+func (q WhatIf) Copy() WhatIf {
+	c := &q.Cluster
+	c.Nodes, c.Machines, c.Loads = slices.Clone(c.Nodes), slices.Clone(c.Machines), slices.Clone(c.Loads)
+	for i := range c.Machines {
+		c.Machines[i].Disks = slices.Clone(c.Machines[i].Disks)
+	}
+	q.Programs, q.Jobs = slices.Clone(q.Programs), slices.Clone(q.Jobs)
+	s := &q.Scheduler
+	s.Pools, s.Queues, s.Users = slices.Clone(s.Pools), slices.Clone(s.Queues), slices.Clone(s.Users)
+	return q
+}
+
 // Resized returns the question for a cluster with the given number of nodes like
 // the first one, spread over the same racks.
 func (q WhatIf) Resized(nodes int) WhatIf {

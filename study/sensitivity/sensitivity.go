@@ -123,7 +123,7 @@ func pull(s *study.Study, levers []lever, progress study.SweepProgress) (base []
 		}
 		for i, apply := range applied {
 			group.Go(func() (err error) {
-				q := copyOf(&seeded.Runs[0].Question)
+				q := seeded.Runs[0].Question.Copy()
 				if apply != nil {
 					apply(&q)
 				}
@@ -332,7 +332,7 @@ func predictLevers(q *model.WhatIf, levers []lever, models []analytic.Predictor)
 	}
 	for _, l := range levers {
 		for _, e := range l.ends {
-			changed := copyOf(q)
+			changed := q.Copy()
 			e.apply(&changed)
 			means, err := ask(&changed)
 			if err != nil {
@@ -348,16 +348,4 @@ func predictLevers(q *model.WhatIf, levers []lever, models []analytic.Predictor)
 		}
 	}
 	return changes, names, nil
-}
-
-// copyOf copies what a lever changes.
-func copyOf(q *model.WhatIf) model.WhatIf {
-	c := *q
-	c.Cluster.Machines = slices.Clone(q.Cluster.Machines)
-	for i := range c.Cluster.Machines {
-		c.Cluster.Machines[i].Disks = slices.Clone(c.Cluster.Machines[i].Disks)
-	}
-	c.Cluster.Nodes = slices.Clone(q.Cluster.Nodes)
-	c.Programs, c.Jobs = slices.Clone(q.Programs), slices.Clone(q.Jobs)
-	return c
 }
