@@ -1,8 +1,6 @@
 package resultdir
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -90,26 +88,17 @@ func WriteFiles(folder string, files []NamedFile, manifest string, m Manifest) (
 	}
 	m.Outputs = nil
 	for _, f := range files {
-		sum := sha256.New()
-		size := countingWriter{Writer: sum}
-		if err := write(f.Name, func(w io.Writer) error { return f.Write(io.MultiWriter(w, &size)) }); err != nil {
+		if err := write(f.Name, f.Write); err != nil {
 			return err
 		}
-		m.Outputs = append(m.Outputs, FileSum{f.Name, size.n, hex.EncodeToString(sum.Sum(nil))})
+		sum, err := SumFile(filepath.Join(folder, f.Name))
+		if err != nil {
+			return err
+		}
+		sum.Name = f.Name
+		m.Outputs = append(m.Outputs, sum)
 	}
 	return write(manifest, m.encode)
-}
-
-// countingWriter counts bytes.
-type countingWriter struct {
-	io.Writer
-	n int64
-}
-
-func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // Text is a content for WriteFile.
