@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,12 +18,6 @@ import (
 
 // predictionsSchema is the first field of predictions in JSON.
 const predictionsSchema = "slotwave/predictions/1"
-
-// predictionColumns names the columns of predictions.csv, in order.
-var predictionColumns = []string{
-	"scenario", "model", "part", "job", "kind", "phase",
-	"low_ns", "mean_ns", "high_ns", "reference_ns", "difference", "within", "note",
-}
 
 // predictionRow is a row of predictions.csv: one figure of one model and the same
 // figure of the reference. Fields that do not apply are nil.
@@ -127,28 +120,7 @@ func phaseTime(ref *model.Prediction, of model.PhaseTime) *time.Duration {
 }
 
 // WriteCSV writes predictions.csv.
-func (a *Answers) WriteCSV(w io.Writer) error {
-	return workload.WriteCSV(w, predictionColumns, func(write func(...string)) {
-		for _, r := range a.rows() {
-			cells := []string{r.Scenario, r.Model, r.Part, r.Job, r.Kind, r.Phase,
-				optional(r.Low), optional(r.Mean), optional(r.High), optional(r.Reference), "", "", r.Note}
-			if r.Difference != nil {
-				cells[10] = r.Difference.String()
-			}
-			if r.Within != nil {
-				cells[11] = strconv.FormatBool(*r.Within)
-			}
-			write(cells...)
-		}
-	})
-}
-
-func optional(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return whole(*n)
-}
+func (a *Answers) WriteCSV(w io.Writer) error { return writeRows(a.rows())(w) }
 
 // WriteJSON writes the rows of predictions.csv as one JSON object, with the
 // notes of the models.

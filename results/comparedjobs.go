@@ -8,16 +8,12 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/text"
-	"github.com/slotwave/slotwave/workload"
 )
 
 // comparedJobsName is the table of the jobs of two runs.
 const comparedJobsName = "compare.csv"
 
-// comparedJobsColumns names the columns of compare.csv, in order.
-var comparedJobsColumns = []string{"job", "name", "first_ns", "second_ns", "ratio"}
-
-// comparedJob is the time of a job from submission to finish in two runs.
+// comparedJob is a row of compare.csv: the time of a job from submission to finish in two runs.
 type comparedJob struct {
 	ID     string      `json:"job"`
 	Name   string      `json:"name"`
@@ -73,23 +69,6 @@ func (j *comparedJob) change() int64 {
 		return -1
 	}
 	return max(*j.First-*j.Second, *j.Second-*j.First)
-}
-
-func writeComparedJobs(w io.Writer, rows []comparedJob) error {
-	return workload.WriteCSV(w, comparedJobsColumns, func(write func(...string)) {
-		for _, r := range rows {
-			row := []string{r.ID, r.Name, "", "", ""}
-			for k, ns := range []*int64{r.First, r.Second} {
-				if ns != nil {
-					row[2+k] = whole(*ns)
-				}
-			}
-			if r.Ratio != nil {
-				row[4] = r.Ratio.String()
-			}
-			write(row...)
-		}
-	})
 }
 
 // jobsText writes the jobs of two runs that changed most, as many as fit on a screen.

@@ -43,7 +43,7 @@ func TestComparedJobs(t *testing.T) {
 	set(runs[1], "same", 10*time.Second)
 	set(runs[1], "new", -1)
 	var out bytes.Buffer
-	if err := writeComparedJobs(&out, c.jobs()); err != nil {
+	if err := writeRows(c.jobs())(&out); err != nil {
 		t.Fatal(err)
 	}
 	rows := strings.Split(out.String(), "\n")

@@ -3,7 +3,6 @@ package results
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -52,17 +51,6 @@ const (
 
 // listedReplays is how many jobs a summary lists; replay.csv has all.
 const listedReplays = 20
-
-// replayColumns names the columns of replay.csv, in order.
-var replayColumns = []string{"job", "name", "recorded_ns", "simulated_ns", "difference", "cause"}
-
-func writeReplay(w io.Writer, rows []ReplayedJob) error {
-	return workload.WriteCSV(w, replayColumns, func(write func(...string)) {
-		for _, r := range rows {
-			write(r.ID, r.Name, whole(r.Recorded), whole(r.Simulated), r.Difference.String(), r.Cause)
-		}
-	})
-}
 
 // Replayed pairs the recorded time of each job with the simulated one (mean over
 // the replications), in order of submission. It is empty if settings differ from

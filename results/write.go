@@ -29,7 +29,7 @@ func (r *Run) Write(d resultdir.Target) error {
 	w.Write(SummaryName, r.Summary().WriteJSON)
 	w.Write(predictionsName, s.answers.WriteCSV)
 	if rows := r.Replayed(); len(rows) > 0 {
-		w.Write(replayName, func(to io.Writer) error { return writeReplay(to, rows) })
+		w.Write(replayName, writeRows(rows))
 	}
 	drawn.Write(&w)
 	return w.Err
@@ -63,7 +63,7 @@ func (c *Comparison) Write(d resultdir.Target) error {
 	w.Write(ComparisonName, func(to io.Writer) error { return resultdir.WriteJSON(to, c.summaries()) })
 	w.Write(predictionsName, s.answers.WriteCSV)
 	if jobs := c.jobs(); len(jobs) > 0 {
-		w.Write(comparedJobsName, func(to io.Writer) error { return writeComparedJobs(to, jobs) })
+		w.Write(comparedJobsName, writeRows(jobs))
 	}
 	if w.Err == nil {
 		w.Err = c.Points.Write(d)
