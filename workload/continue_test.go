@@ -26,6 +26,23 @@ func TestContinueNeedsAMap(t *testing.T) {
 	}
 }
 
+// Reduces that run at the end of a record hold the slots of their machine.
+func TestSlotsOfRunningReduces(t *testing.T) {
+	for state, want := range map[State]int{Running: 3, Failed: 1} {
+		h := &History{Topology: Topology{Racks: []Rack{{Name: "r", Hosts: []string{"a"}}}}, Jobs: []HistoryJob{NewHistoryJob("j")}}
+		j := &h.Jobs[0]
+		j.Outcome = state
+		for n := range 3 {
+			a := NewHistoryAttempt("j", "", Reduce, n, 0)
+			a.Node, a.State, a.Start = "a", Running, time.Duration(n)*time.Second
+			j.Tasks = append(j.Tasks, HistoryTask{Kind: Reduce, Number: n, Attempts: []HistoryAttempt{a}})
+		}
+		if got := max(1, h.MostOnMachine(Reduce)); got != want {
+			t.Errorf("job %v: %d slots, want %d", state, got, want)
+		}
+	}
+}
+
 // A reduce of a job of which none has ended takes what its part of the map output, or else
 // the time of the maps, lets expect, and longer than it has run.
 func TestReduceTime(t *testing.T) {

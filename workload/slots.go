@@ -33,13 +33,19 @@ func (h *History) mostAtOnce(counts func(*HistoryTask) bool) int {
 }
 
 // MostHeld returns the most of a resource that concurrent attempts held on one machine of
-// the topology, if each attempt of a task holds so much of it.
+// the topology, if each attempt of a task holds so much of it. One that runs, of a job that
+// runs, holds it until the end of the record.
 func (h *History) MostHeld(held func(*HistoryJob, *HistoryTask) int64) int64 {
 	byNode := map[string][]change{}
+	now := h.Now()
 	for i := range h.Jobs {
 		for t, a := range h.Jobs[i].Each() {
-			if n := held(&h.Jobs[i], t); n > 0 && a.Node != "" && Known(a.Start) && Known(a.Finish) && a.Start < a.Finish {
-				byNode[a.Node] = append(byNode[a.Node], change{a.Start, n}, change{a.Finish, -n})
+			until := a.Finish
+			if a.State == Running && h.Jobs[i].Outcome == Running && !Known(until) {
+				until = now + 1
+			}
+			if n := held(&h.Jobs[i], t); n > 0 && a.Node != "" && Known(a.Start) && Known(until) && a.Start < until {
+				byNode[a.Node] = append(byNode[a.Node], change{a.Start, n}, change{until, -n})
 			}
 		}
 	}
