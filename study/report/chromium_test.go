@@ -69,6 +69,18 @@ func TestEquationInChromium(t *testing.T) {
 	}
 }
 
+// An account of the ledger that is a phase has the colour of the phase.
+func TestAccountColoursInChromium(t *testing.T) {
+	b, p := chromium.New(t), page(func(n string) string { return n })
+	for step := &p.Runs[0].Jobs[0].Ledger[0]; step.Account.String() != "sort and spill"; {
+		step.Account++
+	}
+	open(b, t, p, "")
+	if b.Eval("(s => [getComputedStyle(s).backgroundColor, s.style.background = 'var(--spill)', getComputedStyle(s).backgroundColor])(document.querySelector('.accounts .swatch')).filter((c, i, all) => i != 1 && c === all[0]).length") != 2.0 {
+		t.Error("sort and spill does not have the colour of the phase spill")
+	}
+}
+
 // Each key does what the help says.
 func TestKeysInChromium(t *testing.T) {
 	b := chromium.New(t)

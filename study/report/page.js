@@ -383,9 +383,10 @@
     if (!job) return;
     c.font = '12px sans-serif';
     let right = -1;
+    const colours = new Map([...v.accounts].map(([account, own]) => [account, css(own)]));
     job.steps.forEach((s, k) => {
       const a = x(s[0], width), b = x(s[1], width);
-      c.fillStyle = v.accounts.get(s[2]);
+      c.fillStyle = colours.get(s[2]);
       c.fillRect(a, 18, Math.max(0.7, b - a - (b - a > 3 ? 1 : 0)), height - 20);
       if (b - a > 60 && a > right) {
         c.fillStyle = css('text');
@@ -405,10 +406,8 @@
     body.replaceChildren();
     $('.ledgerof', v.section).textContent = `of job ${job.id}, ${seconds(whole)}`;
     for (const [account, time] of [...sums].sort((a, b) => b[1] - a[1])) {
-      const row = body.insertRow(), swatch = document.createElement('span'), bar = document.createElement('meter');
-      swatch.className = 'swatch';
-      swatch.style.background = v.accounts.get(account);
-      row.insertCell().append(swatch, account);
+      const row = body.insertRow(), bar = document.createElement('meter');
+      row.insertCell().append(entry(v.accounts.get(account), account));
       row.insertCell().textContent = seconds(time);
       bar.max = whole;
       bar.value = time;
@@ -957,9 +956,13 @@
     legend.forEach(([colour, text]) => {
       $('.legend', section).append(entry(colour, text), ' ');
     });
-    v.accounts = new Map();
-    for (const j of run.jobs) {
-      for (const s of j.steps) if (!v.accounts.has(s[2])) v.accounts.set(s[2], `hsl(${Math.round(v.accounts.size * 137.5) % 360} 55% 55%)`);
+    v.accounts = new Map(); // properties with their colours: an account of a phase has that of the phase
+    const phaseOf = {'start-up': 'startup', 'sort and spill': 'spill', 'map and reduce': 'map'};
+    for (const s of run.jobs.flatMap(j => j.steps)) {
+      if (v.accounts.has(s[2])) continue;
+      const n = v.accounts.size, phase = phaseOf[s[2]] ?? s[2], own = run.phases.includes(phase) ? phase : 'account' + n;
+      if (own !== phase) document.documentElement.style.setProperty('--' + own, `hsl(${Math.round(n * 137.5) % 360} 55% 55%)`);
+      v.accounts.set(s[2], own);
     }
     tellNodes(v);
     longest = Math.max(longest, run.end);
