@@ -51,6 +51,9 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		if err != nil {
 			return model.Prediction{}, err
 		}
+		if len(q.Jobs) > 1 && q.Fidelity > model.Profile && j.Program != "" { // recorded times contain it, and the protocol of a single job
+			own = own.started(&q.Cluster.Costs)
+		}
 		if submit >= end {
 			spread(i)
 			pool, slow, began, first = AriaProfile{}, AriaProfile{}, submit, i

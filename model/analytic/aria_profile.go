@@ -221,3 +221,17 @@ func ariaByEquations(q *model.WhatIf, j *workload.Job, g *capacity) (AriaProfile
 	}
 	return p, wave, nil
 }
+
+// started returns the profile of tasks that also take the time to start them and to commit
+// their output, for which they keep their slots.
+func (p AriaProfile) started(c *model.Costs) AriaProfile {
+	launch, commit := c.Launch.Seconds(), c.Commit.Seconds()
+	maps := launch
+	if p.Reduces == 0 {
+		maps += commit
+	}
+	p.MapAvg, p.MapMax = p.MapAvg+maps, p.MapMax+maps
+	p.ShuffleAvg, p.ShuffleMax = p.ShuffleAvg+launch, p.ShuffleMax+launch // the first waits for maps meanwhile
+	p.ReduceAvg, p.ReduceMax = p.ReduceAvg+commit, p.ReduceMax+commit
+	return p
+}

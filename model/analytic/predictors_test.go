@@ -152,6 +152,16 @@ func TestPredictionsOfPrograms(t *testing.T) {
 			t.Errorf("aria: %v to %v, the waves end at %v", p.Low, p.High, told.Mean)
 		}
 	}
+	q.Jobs = append(q.Jobs, q.Jobs[0])
+	without, err := ariaPredictor{}.Predict(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Cluster.Costs.Launch, q.Cluster.Costs.Commit = 2*time.Second, time.Second
+	with, err := ariaPredictor{}.Predict(q)
+	if err != nil || with.Low <= without.Low+4*time.Second || with.High <= without.High+4*time.Second {
+		t.Errorf("two jobs whose tasks start and commit: %v to %v (%v), without %v to %v", with.Low, with.High, err, without.Low, without.High)
+	}
 	q.Cluster.Nodes[3].Machine = 1
 	q.Cluster.Machines = append(q.Cluster.Machines, q.Cluster.Machines[0])
 	if _, err := (herodotouPredictor{}).Predict(q); !errors.Is(err, model.ErrNotApplicable) {
