@@ -1,8 +1,12 @@
 package results
 
 import (
+	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // idleTime is the exact time during which at least one slot of a type was idle.
@@ -69,4 +73,10 @@ func insert(spans []span, s span) []span {
 		s = span{min(s.from, spans[first].from), max(s.to, spans[first].to)}
 	}
 	return slices.Replace(spans, first, last, s)
+}
+
+// WaitText says how long maps of a record waited while containers were free.
+func WaitText(w *workload.RecordedWait) string {
+	return fmt.Sprintf("maps waited during %s; in %s of it fewer containers were in use than the peak of %s: jobs of other kinds (Spark, Tez), limits of queues or the sizes of containers may explain it",
+		text.Duration(w.Time), text.PercentOf(w.Free, w.Time), text.Number(int64(w.Most)))
 }

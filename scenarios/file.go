@@ -443,6 +443,9 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	}
 	run.Recorded, run.Changed, run.Stated, run.Rescaled, run.Still = load.records, load.changed, load.stated, load.replay.Rescaled, load.still
 	run.AlsoFits = load.alsoFits
+	if load.onYARN {
+		run.Record = load.whole
+	}
 	if t.yarn != nil && !load.onYARN && load.recorded() && !slices.ContainsFunc(run.Changed, func(s string) bool { return strings.HasPrefix(s, "cluster.hadoop=") }) {
 		run.Changed = append(run.Changed, "cluster.hadoop")
 	}

@@ -70,6 +70,7 @@ type Run struct {
 	Changed  []string             // settings that make the run differ from the recorded one
 	Stated   []string             // settings that state what the record does not
 	Rescaled bool                 // recorded times are adapted to where tasks run
+	Record   *workload.History    // that has containers; nil: none
 	Still    string               // the machines that stood still, and what becomes of it; empty: none did
 
 	AnyScheduler bool          // it is a history whose scheduler nothing states

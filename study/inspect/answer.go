@@ -10,6 +10,7 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // inspectionSchema is the first field of every inspection of this shape.
@@ -17,32 +18,32 @@ const inspectionSchema = "slotwave/inspection/1"
 
 // Inspection is what a history records.
 type Inspection struct {
-	Schema    string           `json:"schema"`
-	Paths     []string         `json:"paths"`
-	Formats   []string         `json:"formats"`
-	Machines  int              `json:"machines"` // workers: that ran tasks, or all that a topology lists
-	Racks     int              `json:"racks"`
-	Idle      int              `json:"machines_without_tasks"` // of Machines
-	OnlyInput int              `json:"machines_with_input_only"`
-	Clusters  []recordedPart   `json:"clusters,omitempty"` // if the jobs are of several
-	Slots     []RecordedSlots  `json:"slots"`
-	Release   string           `json:"hadoop"` // empty: unknown
-	KnownBy   string           `json:"hadoop_known_by"`
-	OnYARN    bool             `json:"on_yarn"`
-	Epoch     int64            `json:"first_submission_unix_ms"` // -1: not stated
-	Span      int64            `json:"span_ns"`
-	Jobs      RecordedJobs     `json:"jobs"`
-	Names     []RecordedName   `json:"names"`            // the largest slot time first
-	Waited    *RecordedWait    `json:"waited,omitempty"` // of containers, if recorded
-	Attempts  []RecordedKind   `json:"attempts"`
-	Locality  RecordedLocality `json:"locality"`
-	Still     []StoodStill     `json:"stood_still"`
-	Speeds    []recordedSpeed  `json:"speeds,omitempty"`
-	Tells     []scenarios.Fact `json:"tells"` // of the cluster
-	Missing   []MissingFact    `json:"missing"`
-	NoTimes   bool             `json:"-"` // neither times of tasks nor counters of which they are made
-	Warnings  []string         `json:"warnings"`
-	Problems  int              `json:"problems"` // lines or files that could not be read
+	Schema    string                 `json:"schema"`
+	Paths     []string               `json:"paths"`
+	Formats   []string               `json:"formats"`
+	Machines  int                    `json:"machines"` // workers: that ran tasks, or all that a topology lists
+	Racks     int                    `json:"racks"`
+	Idle      int                    `json:"machines_without_tasks"` // of Machines
+	OnlyInput int                    `json:"machines_with_input_only"`
+	Clusters  []recordedPart         `json:"clusters,omitempty"` // if the jobs are of several
+	Slots     []RecordedSlots        `json:"slots"`
+	Release   string                 `json:"hadoop"` // empty: unknown
+	KnownBy   string                 `json:"hadoop_known_by"`
+	OnYARN    bool                   `json:"on_yarn"`
+	Epoch     int64                  `json:"first_submission_unix_ms"` // -1: not stated
+	Span      int64                  `json:"span_ns"`
+	Jobs      RecordedJobs           `json:"jobs"`
+	Names     []RecordedName         `json:"names"`            // the largest slot time first
+	Waited    *workload.RecordedWait `json:"waited,omitempty"` // of containers, if recorded
+	Attempts  []RecordedKind         `json:"attempts"`
+	Locality  RecordedLocality       `json:"locality"`
+	Still     []StoodStill           `json:"stood_still"`
+	Speeds    []recordedSpeed        `json:"speeds,omitempty"`
+	Tells     []scenarios.Fact       `json:"tells"` // of the cluster
+	Missing   []MissingFact          `json:"missing"`
+	NoTimes   bool                   `json:"-"` // neither times of tasks nor counters of which they are made
+	Warnings  []string               `json:"warnings"`
+	Problems  int                    `json:"problems"` // lines or files that could not be read
 }
 
 // RecordedSlots is how many slots of a type were in use, on YARN containers.
@@ -52,13 +53,6 @@ type RecordedSlots struct {
 	PerMachine int           `json:"most_on_a_machine"`
 	Busy       text.Share    `json:"busy_share"` // slot time over the most in use and the time span
 	Waves      results.Waves `json:"waves"`      // tasks of a job over the most in use, rounded up
-}
-
-// RecordedWait is how long maps of initialised jobs waited for containers.
-type RecordedWait struct {
-	Most int   `json:"most_in_use"` // containers of maps and reduces at once
-	Time int64 `json:"time_ns"`     // with a map that waited
-	Free int64 `json:"free_ns"`     // of Time, with fewer in use than Most
 }
 
 // recordedPart is the part of a history that one cluster wrote.
@@ -174,8 +168,7 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 		fmt.Fprintln(t)
 	}
 	if w := s.Waited; w != nil && w.Free > 0 {
-		fmt.Fprintf(t, "waiting\tmaps waited during %s; in %s of it fewer containers were in use than the peak of %s:\n\tjobs of other kinds (Spark, Tez), limits of queues or the sizes of containers may explain it\n",
-			text.Duration(w.Time), text.PercentOf(w.Free, w.Time), text.Number(int64(w.Most)))
+		fmt.Fprintf(t, "waiting\t%s\n", strings.Replace(results.WaitText(w), ": ", ":\n\t", 1))
 	}
 	t.Flush()
 	s.clusters(t)

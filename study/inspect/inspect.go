@@ -6,7 +6,6 @@ package inspect
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
@@ -66,7 +65,7 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 		s.OnYARN = slices.ContainsFunc(s.Formats, scenarios.HasContainers)
 	}
 	if s.OnYARN && len(s.Clusters) == 0 {
-		s.Waited = in.waited()
+		s.Waited = h.Waited()
 	}
 	in.missing()
 	s.Tells = scenarios.FactsOf(h, s.OnYARN)
@@ -302,68 +301,6 @@ func releaseOf(h *workload.History, formats []string) (release, knownBy string) 
 		return "2.x", "format of the history; replayed on slots, or on YARN with --set cluster.hadoop=3.3.6"
 	}
 	return scenarios.InferRelease(h)
-}
-
-// waited finds how long maps of initialised jobs waited for a container, and in how much
-// of this time fewer containers were in use than at the peak; nil: not recorded, or slots. The
-// shortest wait of a map is taken for what requesting and starting a container needs.
-func (in *inspected) waited() *RecordedWait {
-	type change struct {
-		at               time.Duration
-		running, waiting int
-	}
-	var changes []change
-	var waits [][2]time.Duration // from the initialisation of the job to the start of a map
-	shortest := time.Duration(math.MaxInt64)
-	for i := range in.Jobs {
-		j := &in.Jobs[i]
-		for k := range j.Tasks {
-			first := workload.UnknownTime
-			for n := range j.Tasks[k].Attempts {
-				a := &j.Tasks[k].Attempts[n]
-				if !hasSpan(a) {
-					continue
-				}
-				changes = append(changes, change{a.Start, 1, 0}, change{a.Finish, -1, 0})
-				if !workload.Known(first) || a.Start < first {
-					first = a.Start
-				}
-			}
-			if j.Tasks[k].Kind == workload.Map && workload.Known(first) && workload.Known(j.Launch) {
-				waits = append(waits, [2]time.Duration{j.Launch, first})
-				shortest = min(shortest, max(0, first-j.Launch))
-			}
-		}
-	}
-	if len(waits) == 0 {
-		return nil
-	}
-	for _, w := range waits {
-		if from := w[0] + shortest; from < w[1] {
-			changes = append(changes, change{from, 0, 1}, change{w[1], 0, -1})
-		}
-	}
-	// Ends come first, so that a container which is handed on does not count twice.
-	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.running, b.running)) })
-	w := &RecordedWait{}
-	running := 0
-	for _, c := range changes {
-		running += c.running
-		w.Most = max(w.Most, running)
-	}
-	running, waiting := 0, 0
-	for i, c := range changes {
-		if waiting > 0 {
-			gap := int64(c.at - changes[i-1].at)
-			w.Time += gap
-			if running < w.Most {
-				w.Free += gap
-			}
-		}
-		running += c.running
-		waiting += c.waiting
-	}
-	return w
 }
 
 // missing lists what no attempt or job of the history states, apart from what

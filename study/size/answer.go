@@ -292,6 +292,9 @@ func (z *Sizing) notes(l *Line, s *Size) []string {
 	} else if l.Nodes == 0 && full < 0.01 {
 		notes = append(notes, fmt.Sprintf("the cluster is not the bottleneck: all slots of a type are in use in %s of the time", text.Percent(text.Share(full))))
 	}
+	if w := z.Waited; w != nil && 10*w.Free >= w.Time && w.Free > 0 {
+		notes = append(notes, "the record may lack applications that took nodes: "+results.WaitText(w))
+	}
 	for i := range z.Lines {
 		if o := &z.Lines[i]; o.Nodes == 0 && !o.Now {
 			notes = append(notes, z.missedNotes(o)...)

@@ -2,11 +2,13 @@ package size
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/study/search"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Sizes of which exactly the stated fraction of runs meets the goals are taken for
@@ -52,5 +54,17 @@ func TestShown(t *testing.T) {
 	}
 	if n := search.LeastRuns(0.9); n != 60 {
 		t.Errorf("least runs: got %d: want 60", n)
+	}
+}
+
+// Containers that stand free for a tenth of the time in which maps wait are named.
+func TestFreeContainersAreNoted(t *testing.T) {
+	for free, want := range map[int64]bool{9: false, 50: true} {
+		z := &Sizing{Answer: -1, Waited: &workload.RecordedWait{Most: 2, Time: 100, Free: free}}
+		s := &Size{Nodes: 1, Runs: []points.Replication{{Full: 1}}}
+		notes := strings.Join(z.notes(&Line{Sizes: []Size{*s}}, s), "; ")
+		if strings.Contains(notes, "Spark") != want {
+			t.Errorf("%d of 100 ns: got %q", free, notes)
+		}
 	}
 }

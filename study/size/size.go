@@ -763,6 +763,9 @@ func (z *Search) sizing() *Sizing {
 		Title: z.Base.Scenario.Title, Goals: z.Goals, Confidence: z.File.Size.Confidence, Lowest: z.File.Size.Lowest, Answer: z.best(), Error: z.errors,
 		Assumed: z.Base.Scenario.Assumed, Floors: z.floors,
 	}
+	if record := z.Base.Scenario.Runs[0].Record; record != nil {
+		r.Waited = record.Waited()
+	}
 	var keys []string
 	for _, f := range z.Factors {
 		keys = append(keys, f.Key)

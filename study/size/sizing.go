@@ -16,6 +16,7 @@ import (
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study/search"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Sizing is the answer to the question how large a cluster has to be.
@@ -28,8 +29,9 @@ type Sizing struct {
 	Answer     int     // the best line of the first load, -1 without one
 	Points     *points.Points
 	Error      SizingError
-	Assumed    []string // of the scenario
-	Floors     []string // what no number of nodes shortens, of the answer
+	Assumed    []string               // of the scenario
+	Waited     *workload.RecordedWait // of the record; nil: it has no containers
+	Floors     []string               // what no number of nodes shortens, of the answer
 }
 
 // Line is how many nodes of one type meet the goals under one load.
