@@ -14,12 +14,12 @@ type ModelError float64
 
 var errorShape = distuv.StudentsT{Sigma: 1, Nu: 2}
 
-// ModelErrorOf returns the error of a time: little near the record, and more the farther
+// modelErrorOf returns the error of a time: little near the record, and more the farther
 // it is from the recorded one. Both parts were measured on clusters of random structure
 // (docs/validation.md). The error near the record is one of the times of jobs. Of a
 // makespan it concerns the part that its last job takes: errors of one part of a time and
 // another are independent, so that their squares add up.
-func ModelErrorOf(simulated, recorded time.Duration, part float64) ModelError {
+func modelErrorOf(simulated, recorded time.Duration, part float64) ModelError {
 	const here, farther = 0.09, 0.19
 	near := here * math.Sqrt(part)
 	if simulated <= 0 || recorded <= 0 {
@@ -28,10 +28,17 @@ func ModelErrorOf(simulated, recorded time.Duration, part float64) ModelError {
 	return ModelError(near + float64(farther*math.Abs(math.Log(simulated.Seconds()/recorded.Seconds()))))
 }
 
-// AtLeast returns an error that is not less than that of recorded jobs, of which half are
-// off by more than missed.
-func (e ModelError) AtLeast(missed float64) ModelError {
-	return max(e, ModelError(missed*errorShape.Quantile(0.95)/errorShape.Quantile(0.75)))
+// MachinesErrorOf returns the error of a time on other nodes or of more data that machines
+// which explain the record give, each corrected by what it misses. scatter is the deviation
+// of its logarithm over them: what they do not agree on, all of them may miss. Measured as
+// modelErrorOf.
+func MachinesErrorOf(simulated, recorded time.Duration, scatter float64) ModelError {
+	const here, differ, farther = 0.03, 5, 0.3
+	distance := 0.0
+	if simulated > 0 && recorded > 0 {
+		distance = math.Log(simulated.Seconds() / recorded.Seconds())
+	}
+	return ModelError(math.Hypot(here, math.Hypot(differ*scatter, farther*distance)))
 }
 
 // Chance is the probability that a simulated time, which may grow by the factor slack, is

@@ -97,7 +97,7 @@ func (r *Run) Spread() {
 	case r.Replay != nil:
 		last, neighbours := time.Duration(0), 0.0
 		runs := r.drawn()
-		ofJobs := ModelErrorOf(p.Mean, r.Replay.Makespan, 1)
+		ofJobs := modelErrorOf(p.Mean, r.Replay.Makespan, 1)
 		p.Jobs = slices.Clone(p.Jobs)
 		outcomes := outcomes(runs)
 		for k := range p.Jobs {
@@ -112,11 +112,11 @@ func (r *Run) Spread() {
 		}
 		part := p.LastPart()
 		mean, scatter, n := logsOf(makespans(runs))
-		p.Least, p.Most = r.Replay.around(logTime(mean), ModelErrorOf(logTime(mean), r.Replay.Makespan, part).Beside(scatter, n), part*neighbours)
+		p.Least, p.Most = r.Replay.around(logTime(mean), modelErrorOf(logTime(mean), r.Replay.Makespan, part).Beside(scatter, n), part*neighbours)
 	case len(r.Calibrations) > 0:
 		m := r.Machines()
 		p.Least, p.Most = between(m.Mean, m.Error.AndChance(m.Chance).Beside(m.Scatter, len(r.Calibrations)))
-		ofJobs := ModelErrorOf(logTime(m.Mean), workload.RecordedMakespan(r.Recorded), 1)
+		ofJobs := modelErrorOf(logTime(m.Mean), workload.RecordedMakespan(r.Recorded), 1)
 		p.Jobs = slices.Clone(p.Jobs)
 		outcomes := outcomes(r.Calibrations)
 		for k := range p.Jobs {
@@ -157,7 +157,7 @@ func (r *Run) Machines() Machines {
 		}
 	}
 	mean, scatter, _ := logsOf(makespans(r.Calibrations))
-	return Machines{logs, mean, scatter, ModelErrorOf(logTime(mean), workload.RecordedMakespan(r.Recorded), part), chance}
+	return Machines{logs, mean, scatter, modelErrorOf(logTime(mean), workload.RecordedMakespan(r.Recorded), part), chance}
 }
 
 // drawn returns a run on recorded times of tasks and those that chance gave others.

@@ -657,7 +657,7 @@ func TestSpread(t *testing.T) {
 	// Logarithms scatter by 0.1003; of two degrees of freedom, 90 % are within 2.92.
 	scatter := 0.1004 * math.Sqrt(1+1.0/3) * 2.92
 	half := func(low, high time.Duration) float64 { return math.Log(high.Seconds()/low.Seconds()) / 2 }
-	near := float64(ModelErrorOf(0, 0, 1))
+	near := float64(modelErrorOf(0, 0, 1))
 	if got, want := half(p.Least, p.Most), math.Hypot(scatter, near*math.Sqrt(0.5)); math.Abs(got-want) > 1e-3 {
 		t.Errorf("makespan: %v to %v, half of the logarithm %.4f, want %.4f", p.Least, p.Most, got, want)
 	}

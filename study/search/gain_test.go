@@ -29,3 +29,13 @@ func TestNewGain(t *testing.T) {
 		}
 	}
 }
+
+// One success of one shows little; of many the interval is that of the normal distribution.
+func TestWilson(t *testing.T) {
+	if low, high := Wilson(1, 1); math.Abs(low-0.2065) > 1e-4 || math.Abs(high-1) > 1e-12 {
+		t.Errorf("1 of 1: got %.4f to %.4f, want 0.2065 to 1", low, high)
+	}
+	if low, high := Wilson(0.9, 10_000); math.Abs(low-0.8940) > 1e-4 || math.Abs(high-0.9057) > 1e-4 {
+		t.Errorf("9,000 of 10,000: got %.4f to %.4f, want 0.8940 to 0.9057", low, high)
+	}
+}

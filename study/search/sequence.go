@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // sequenceError is the probability with which an interval misses the true probability,
@@ -26,6 +27,15 @@ func (r Runs) Mean() float64 { return r.Met / float64(r.N) }
 func (r Runs) Interval() (low, high float64) {
 	outside := func(at float64) bool { return r.evidence(at) >= math.Log(1/sequenceError) }
 	return edge(0, r.Mean(), outside), edge(1, r.Mean(), outside)
+}
+
+// Wilson is the 95 % interval of a probability that was found in a part of n cases
+// (Wilson, https://doi.org/10.1080/01621459.1927.10502953).
+func Wilson(part float64, n int) (low, high float64) {
+	z := distuv.UnitNormal.Quantile(0.975)
+	square := z * z / float64(n)
+	half := math.Sqrt(square * (part*(1-part) + square/4))
+	return (part + square/2 - half) / (1 + square), (part + square/2 + half) / (1 + square)
 }
 
 // edge returns the end of an interval between a probability outside and p inside.

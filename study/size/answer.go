@@ -127,7 +127,7 @@ func (z *Sizing) errorRows() (rows [][2]string) {
 	case e.Replay != nil:
 		rows = append(rows, [2]string{"replay", "of the record at its own size: " + e.Replay.Text()})
 		if e.Alternatives == 0 {
-			rows = append(rows, [2]string{"", "each job has the error of a job of the replay, drawn at random; on other numbers and types of nodes the simulation may be off by more"})
+			rows = append(rows, [2]string{"", fmt.Sprintf("each job has the error of one of %s of the replay, drawn at random, of which the intervals know no more; on other numbers and types of nodes the simulation may be off by more", text.Count(e.Replay.Jobs, "job"))})
 		}
 	case e.Unknown != "":
 		rows = append(rows, [2]string{"error", "not known: " + e.Unknown + "; the intervals cover the seeds only"})
@@ -135,7 +135,7 @@ func (z *Sizing) errorRows() (rows [][2]string) {
 	if e.Alternatives > 0 {
 		others := workload.Counted(e.Alternatives, "other that explains", "others that explain")
 		rows = append(rows, [2]string{"machines", "the probability is the mean over the calibrated machine and " + others + " the record about as well;"},
-			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses of the record, and in nine of ten cases off by at most another %s, and more the farther it is from the record", text.Percent(text.Share(math.Expm1(float64(e.ofModel(0))))))})
+			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses of any run, and in nine of ten cases off by at most another %s, and more the more the machines differ and the farther it is from the record", text.Percent(text.Share(math.Expm1(float64(e.ofModel(0, 0))))))})
 	}
 	return rows
 }

@@ -2,10 +2,13 @@ package size
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/study/search"
 	"github.com/slotwave/slotwave/workload"
@@ -54,6 +57,41 @@ func TestShown(t *testing.T) {
 	}
 	if n := search.LeastRuns(0.9); n != 60 {
 		t.Errorf("least runs: got %d: want 60", n)
+	}
+}
+
+// Machines that agree promise a time 5 % below a limit. Where they differ, all of them may
+// be off, and far from the record too.
+func TestChancesByMachines(t *testing.T) {
+	z := &Sizing{Goals: []model.Goal{{Finish: 1}}, Error: SizingError{Alternatives: 3, recorded: time.Minute}}
+	chance := func(makespan time.Duration, slacks ...float64) float64 {
+		s := &Size{}
+		for _, slack := range slacks {
+			s.Runs = append(s.Runs, points.Replication{Values: []float64{float64(makespan)}, Goals: []float64{1}, Slacks: []float64{slack}})
+		}
+		_, met := z.goal(s, 0)
+		return met
+	}
+	if got := chance(time.Minute, 1.05, 1.051, 1.049, 1.05); got < 0.95 {
+		t.Errorf("machines that agree: got %.3f, want 0.95 or more", got)
+	}
+	if got := chance(time.Minute, 1.01, 1.09, 1.03, 1.07); got > 0.85 {
+		t.Errorf("machines that differ by 3 %%: got %.3f, want 0.85 at most", got)
+	}
+	if got := chance(time.Minute, append(slices.Repeat([]float64{1.05}, 18), 0.98)...); got < 0.88 {
+		t.Errorf("one run of 19 is late: got %.3f, want 0.88 or more", got)
+	}
+	if got := chance(2*time.Minute, 1.05, 1.051, 1.049, 1.05); got > 0.85 {
+		t.Errorf("twice the recorded time: got %.3f, want 0.85 at most", got)
+	}
+}
+
+// A replay of one job knows one error, however many runs draw it.
+func TestProbabilityOfOneJob(t *testing.T) {
+	z := &Sizing{Goals: []model.Goal{{Finish: 1}}, Confidence: 0.9, Error: SizingError{Replay: &results.ReplaySummary{Jobs: 1}}}
+	s := &Size{Runs: slices.Repeat([]points.Replication{{Goals: []float64{1}}}, 100)}
+	if p, low, high := s.Probability(z); p != 1 || low > 0.21 || high != 1 {
+		t.Errorf("got %.3f, %.3f to %.3f: want 1, 0.207 to 1", p, low, high)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/slotwave/slotwave/model"
@@ -108,9 +109,8 @@ func (z *Sizing) goal(s *Size, g int) (values []float64, met float64) {
 		if v := r.Goals[g]; !math.IsNaN(v) {
 			values = append(values, v)
 		}
-		met += z.chance(r, g) / float64(len(s.Runs))
 	}
-	return values, met
+	return values, stat.Mean(z.chances(s.Runs, g), nil)
 }
 
 // value describes what a goal limits: its mean, with the interval that holds a time in
@@ -123,12 +123,8 @@ func (z *Sizing) value(s *Size, g int) string {
 	}
 	mean, half := fit.StudentInterval(values)
 	if z.Error.Alternatives > 0 && goal.Deadlines == 0 {
-		logs := make([]float64, len(values))
-		for i, v := range values {
-			logs[i] = math.Log(max(1, v))
-		}
-		_, scatter := stat.MeanStdDev(logs, nil)
-		off := math.Exp(z.Error.ofModel(time.Duration(s.makespan())).Beside(scatter, len(logs)))
+		scatter, n := scatterOf(values)
+		off := math.Exp(z.Error.ofModel(time.Duration(s.makespan()), scatter).Beside(scatter, n))
 		return fmt.Sprintf("%s (%s to %s)", goalValue(goal, mean), goalValue(goal, mean/off), goalValue(goal, mean*off))
 	}
 	if math.IsNaN(half) {
@@ -137,15 +133,47 @@ func (z *Sizing) value(s *Size, g int) string {
 	return goalValue(goal, mean) + " ± " + goalValue(goal, half)
 }
 
-// chance is the probability that a run meets a goal, by the error of its machine.
-func (z *Sizing) chance(r points.Replication, g int) float64 {
-	switch {
-	case z.Error.Alternatives > 0:
-		return z.Error.ofModel(time.Duration(r.Values[0])).Chance(r.Slacks[g])
-	case z.Goals[g].Met(r.Goals[g]):
-		return 1
+// scatterOf returns the deviation of the logarithms of the numbers above 0, as that of a
+// normal distribution with their mean distance from the median: one unlucky run of a
+// machine is no disagreement of all. n are the numbers above 0.
+func scatterOf(values []float64) (scatter float64, n int) {
+	var logs []float64
+	for _, v := range values {
+		if v > 0 {
+			logs = append(logs, math.Log(v))
+		}
 	}
-	return 0
+	if n = len(logs); n < 2 {
+		return 0, n
+	}
+	slices.Sort(logs)
+	median := (logs[(n-1)/2] + logs[n/2]) / 2
+	for _, x := range logs {
+		scatter += math.Abs(x-median) / float64(n)
+	}
+	return scatter * math.Sqrt(math.Pi/2), n
+}
+
+// chances are the probabilities that runs meet a goal, by the error of their machines.
+func (z *Sizing) chances(list []points.Replication, g int) []float64 {
+	scatter := 0.0
+	if z.Error.Alternatives > 0 {
+		slacks := make([]float64, len(list))
+		for i, r := range list {
+			slacks[i] = r.Slacks[g]
+		}
+		scatter, _ = scatterOf(slacks)
+	}
+	chances := make([]float64, len(list))
+	for i, r := range list {
+		switch {
+		case z.Error.Alternatives > 0:
+			chances[i] = z.Error.ofModel(time.Duration(r.Values[0]), scatter).Chance(r.Slacks[g])
+		case z.Goals[g].Met(r.Goals[g]):
+			chances[i] = 1
+		}
+	}
+	return chances
 }
 
 // Met returns the number of runs that meet all goals as they are simulated.
@@ -164,23 +192,27 @@ func (s *Size) Met(goals []model.Goal) (met int) {
 
 // runs sums the chances that runs meet all goals: the times of a run are off together.
 func (z *Sizing) runs(list []points.Replication) search.Runs {
-	sum := search.Runs{N: len(list), Asked: z.Confidence}
-	for _, r := range list {
-		least := 1.0
-		for g := range r.Goals {
-			least = min(least, z.chance(r, g))
+	least := slices.Repeat([]float64{1}, len(list))
+	for g := range z.Goals {
+		for i, chance := range z.chances(list, g) {
+			least[i] = min(least[i], chance)
 		}
-		sum.Met += least
 	}
-	return sum
+	return search.Runs{Met: floats.Sum(least), N: len(list), Asked: z.Confidence}
 }
 
 // Probability returns the probability to meet all goals, with its 95 % interval, which
-// holds however many runs the search has made.
+// holds however many runs the search has made. Runs that draw the errors of replayed jobs
+// know it no better than as many jobs do.
 func (s *Size) Probability(z *Sizing) (p, low, high float64) {
 	runs := z.runs(s.Runs)
+	p = runs.Mean()
 	low, high = runs.Interval()
-	return runs.Mean(), low, high
+	if e := &z.Error; e.Replay != nil && e.Alternatives == 0 {
+		least, most := search.Wilson(p, e.Replay.Jobs)
+		low, high = min(low, least), max(high, most)
+	}
+	return p, low, high
 }
 
 // answer is the best line of the first load; nil: no size is enough.
@@ -267,13 +299,9 @@ type SizingError struct {
 	recorded time.Duration // makespan; 0: not known
 }
 
-// ofModel is the error of a makespan: not less than what the replayed jobs are off.
-func (e *SizingError) ofModel(makespan time.Duration) results.ModelError {
-	missed := 0.0
-	if e.Replay != nil {
-		missed = float64(e.Replay.Median)
-	}
-	return results.ModelErrorOf(makespan, e.recorded, 1).AtLeast(missed)
+// ofModel is the error of a makespan whose logarithm scatters so over the machines.
+func (e *SizingError) ofModel(makespan time.Duration, scatter float64) results.ModelError {
+	return results.MachinesErrorOf(makespan, e.recorded, scatter)
 }
 
 // price formats money for people; empty without a price.
