@@ -32,7 +32,7 @@ type dataflowQuestion struct {
 
 // sample is one sample of one thread of a task.
 type sample struct {
-	Time   float64  `json:"ts"` // ms
+	Time   float64  `json:"ts" unit:"ms"`
 	Node   string   `json:"node"`
 	Task   string   `json:"task"`
 	Thread int      `json:"thread"`
@@ -60,10 +60,10 @@ func (q dataflowQuestion) answer() (*Dataflow, error) {
 }
 
 type gapQuestion struct {
-	MapEnds     []float64 `json:"map_ends"`
-	ShuffleEnds []float64 `json:"shuffle_ends"`
-	JobStart    float64   `json:"job_start"`
-	JobEnd      float64   `json:"job_end"`
+	MapEnds     []float64 `json:"map_ends" unit:"any one"`
+	ShuffleEnds []float64 `json:"shuffle_ends" unit:"any one"`
+	JobStart    float64   `json:"job_start" unit:"any one"`
+	JobEnd      float64   `json:"job_end" unit:"any one"`
 }
 
 func (q gapQuestion) answer() (gap, error) {

@@ -18,8 +18,8 @@ const normalMAD = 1.4826
 // stageSlot is one task of a stage on its slot. Times in seconds.
 type stageSlot struct {
 	Slot  string  `json:"slot"`
-	Start float64 `json:"start"`
-	End   float64 `json:"end"`
+	Start float64 `json:"start" unit:"any one"`
+	End   float64 `json:"end" unit:"any one"`
 }
 
 // outlierMethods lists the tests: more than K scaled median deviations above the
@@ -209,7 +209,7 @@ func deviation(v []float64, med float64) float64 {
 // taskInput is a task's record for the intra-node correlation.
 type taskInput struct {
 	Node     string  `json:"node"`
-	Input    float64 `json:"input"` // bytes, any one unit
+	Input    float64 `json:"input" unit:"any one"`
 	Critical bool    `json:"critical"`
 }
 

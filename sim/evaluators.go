@@ -69,24 +69,24 @@ func arrive(e *engine.Engine, index int, at float64, start func(int32)) {
 }
 
 type diskQuestion struct {
-	Rates map[string]float64 `json:"rates"` // bytes per second by kind of request
+	Rates map[string]float64 `json:"rates" unit:"bytes/s"` // by kind of request
 	Jobs  []diskJob          `json:"jobs" input:"rows"`
 	Model curveQuestion      `json:"model"`
 }
 
 type diskJob struct {
-	At    float64 `json:"at"` // seconds
-	Bytes float64 `json:"bytes"`
+	At    float64 `json:"at" unit:"s"`
+	Bytes float64 `json:"bytes" unit:"bytes"`
 	Kind  string  `json:"kind"`
 }
 
 type curveQuestion struct {
 	Kind  string  `json:"kind"`
-	Alpha float64 `json:"alpha,omitempty"` // linear, floor
-	Min   float64 `json:"min,omitempty"`   // floor
-	Chunk float64 `json:"chunk,omitempty"` // seek: bytes
-	Rate  float64 `json:"rate,omitempty"`  // seek: bytes per second
-	Seek  float64 `json:"seek,omitempty"`  // seek: seconds
+	Alpha float64 `json:"alpha,omitempty"`               // linear, floor
+	Min   float64 `json:"min,omitempty"`                 // floor
+	Chunk float64 `json:"chunk,omitempty" unit:"bytes"`  // seek
+	Rate  float64 `json:"rate,omitempty" unit:"bytes/s"` // seek
+	Seek  float64 `json:"seek,omitempty" unit:"s"`       // seek
 }
 
 func unknownDiskQuestion() diskQuestion {
@@ -148,7 +148,7 @@ func (q diskQuestion) answer() (finishAnswer, error) {
 // sharing is a flow as the other flows see it.
 type sharing struct {
 	Links  []string `json:"links"`
-	Cap    *float64 `json:"cap"`
+	Cap    *float64 `json:"cap" unit:"as capacity"`
 	Weight *float64 `json:"weight"`
 }
 
@@ -196,7 +196,7 @@ func ratesNow(n *station.Network, flows []*station.Flow) ([]float64, error) {
 }
 
 type maxminQuestion struct {
-	Capacity map[string]float64 `json:"capacity"`
+	Capacity map[string]float64 `json:"capacity" unit:"any one"`
 	Flows    []sharing          `json:"flows"`
 }
 
@@ -220,13 +220,13 @@ func (q maxminQuestion) answer() (maxminAnswer, error) {
 }
 
 type flowsQuestion struct {
-	Capacity map[string]float64 `json:"capacity"`
+	Capacity map[string]float64 `json:"capacity" unit:"bytes/s"`
 	Flows    []timedFlow        `json:"flows"`
 }
 
 type timedFlow struct {
-	At    float64 `json:"at"` // seconds
-	Bytes float64 `json:"bytes"`
+	At    float64 `json:"at" unit:"s"`
+	Bytes float64 `json:"bytes" unit:"bytes"`
 	sharing
 }
 
@@ -255,9 +255,9 @@ func (q flowsQuestion) answer() (finishAnswer, error) {
 }
 
 type pipelineQuestion struct {
-	Rack     map[string]string  `json:"rack"`     // of each node
-	Capacity map[string]float64 `json:"capacity"` // disk:, tx:, rx: of nodes, up:, down: of racks
-	Paths    [][]string         `json:"paths"`    // the nodes of the replicas, the writer's first
+	Rack     map[string]string  `json:"rack"`                    // of each node
+	Capacity map[string]float64 `json:"capacity" unit:"bytes/s"` // disk:, tx:, rx: of nodes, up:, down: of racks
+	Paths    [][]string         `json:"paths"`                   // the nodes of the replicas, the writer's first
 }
 
 type pipelineAnswer struct {

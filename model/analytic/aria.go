@@ -80,21 +80,21 @@ type AriaProfile struct {
 	Maps    int `json:"N_M"`
 	Reduces int `json:"N_R"`
 
-	MapAvg float64 `json:"M_avg"`
-	MapMax float64 `json:"M_max"`
+	MapAvg float64 `json:"M_avg" unit:"s"`
+	MapMax float64 `json:"M_max" unit:"s"`
 
 	// The first shuffle is the part of a first-wave shuffle after the end of the
 	// last map; the typical one is the whole shuffle and sort of a later wave.
-	FirstShuffleAvg float64 `json:"Sh1_avg,omitzero"`
-	FirstShuffleMax float64 `json:"Sh1_max,omitzero"`
-	ShuffleAvg      float64 `json:"Sh_typ_avg,omitzero"`
-	ShuffleMax      float64 `json:"Sh_typ_max,omitzero"`
-	ReduceAvg       float64 `json:"R_avg,omitzero"`
-	ReduceMax       float64 `json:"R_max,omitzero"`
+	FirstShuffleAvg float64 `json:"Sh1_avg,omitzero" unit:"s"`
+	FirstShuffleMax float64 `json:"Sh1_max,omitzero" unit:"s"`
+	ShuffleAvg      float64 `json:"Sh_typ_avg,omitzero" unit:"s"`
+	ShuffleMax      float64 `json:"Sh_typ_max,omitzero" unit:"s"`
+	ReduceAvg       float64 `json:"R_avg,omitzero" unit:"s"`
+	ReduceMax       float64 `json:"R_max,omitzero" unit:"s"`
 
 	// Statistics that no bound uses; NaN where unknown.
-	MapMin            float64 `json:"M_min,omitzero"`
-	MapInputBytes     float64 `json:"AvgSize_M_input,omitzero"` // mean of a map
+	MapMin            float64 `json:"M_min,omitzero" unit:"s"`
+	MapInputBytes     float64 `json:"AvgSize_M_input,omitzero" unit:"bytes"` // mean of a map
 	MapSelectivity    float64 `json:"Selectivity_M,omitzero"`
 	ReduceSelectivity float64 `json:"Selectivity_R,omitzero"`
 

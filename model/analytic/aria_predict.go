@@ -122,7 +122,7 @@ func (p AriaProfile) with(o AriaProfile) AriaProfile {
 }
 
 type makespanQuestion struct {
-	Durations []float64 `json:"durations"`
+	Durations []float64 `json:"durations" unit:"any one"`
 	Slots     int       `json:"slots"`
 }
 
@@ -143,7 +143,7 @@ func (q boundsQuestion) answer() (AriaBounds, error) {
 
 type invertQuestion struct {
 	Profile  AriaProfile `json:"profile"`
-	Deadline float64     `json:"deadline"` // seconds
+	Deadline float64     `json:"deadline" unit:"s"`
 	Bound    string      `json:"bound"`
 }
 

@@ -152,9 +152,9 @@ func (p AriaProfile) curve(deadline float64, bound string, mapSlots, reduceSlots
 }
 
 type provisionQuestion struct {
-	A float64 `json:"a"`
-	B float64 `json:"b"`
-	T float64 `json:"t"`
+	A float64 `json:"a" unit:"s"`
+	B float64 `json:"b" unit:"s"`
+	T float64 `json:"t" unit:"s"`
 }
 
 func (q provisionQuestion) answer() (Slots, error) { return provisionSlots(q.A, q.B, q.T) }

@@ -103,11 +103,11 @@ func fitCresp(runs []crespRun) (crespCost, error) {
 // crespLimits bound the search for the best slots: exactly one of Deadline
 // (seconds) and Budget (money) is given.
 type crespLimits struct {
-	PricePerSlotHour float64  `json:"price_per_slot_hour"`
+	PricePerSlotHour float64  `json:"price_per_slot_hour" unit:"money/h"`
 	MaxMapSlots      int      `json:"m_max"`
 	MaxReduces       int      `json:"R_max"`
-	Deadline         *float64 `json:"deadline"`
-	Budget           *float64 `json:"budget"`
+	Deadline         *float64 `json:"deadline" unit:"s"`
+	Budget           *float64 `json:"budget" unit:"money"`
 }
 
 // crespChoice is the best map slots and reduces, if any meet the limit.
@@ -258,7 +258,7 @@ func (c crespPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 }
 
 type crespQuestion struct {
-	Beta     []float64 `json:"beta"`
+	Beta     []float64 `json:"beta" unit:"s per term"`
 	Maps     int       `json:"M"`
 	MapSlots int       `json:"m"`
 	Reduces  int       `json:"R"`
@@ -279,7 +279,7 @@ func (q crespQuestion) answer() (crespAnswer, error) {
 }
 
 type crespOptimumQuestion struct {
-	Beta []float64 `json:"beta"`
+	Beta []float64 `json:"beta" unit:"s per term"`
 	Maps int       `json:"M"`
 	crespLimits
 }

@@ -21,26 +21,26 @@ const (
 // field, the symbol of the report (JSON name), the Hadoop key, the unit and the
 // default.
 type HerodotouConf struct {
-	Nodes            int     `json:"pNumNodes"`         // worker nodes
-	TaskMem          float64 `json:"pTaskMem"`          // mapred.child.java.opts (-Xmx), bytes, 200 MiB
-	MapsPerNode      int     `json:"pMaxMapsPerNode"`   // mapred.tasktracker.map.tasks.maximum, slots, 2
-	ReducesPerNode   int     `json:"pMaxRedsPerNode"`   // mapred.tasktracker.reduce.tasks.maximum, slots, 2
-	Mappers          int     `json:"pNumMappers"`       // number of splits
-	SortMB           float64 `json:"pSortMB"`           // io.sort.mb, MiB, 100
-	SpillPercent     float64 `json:"pSpillPerc"`        // io.sort.spill.percent, part, 0.8
-	SortRecPercent   float64 `json:"pSortRecPerc"`      // io.sort.record.percent, part, 0.05
-	SortFactor       int     `json:"pSortFactor"`       // io.sort.factor, files, 10
-	SpillsForCombine int     `json:"pNumSpillsForComb"` // min.num.spills.for.combine, spills, 3
-	Reducers         int     `json:"pNumReducers"`      // mapred.reduce.tasks, tasks
-	InMemMergeThr    int     `json:"pInMemMergeThr"`    // mapred.inmem.merge.threshold, segments, 1000
-	ShuffleInBuf     float64 `json:"pShuffleInBufPerc"` // mapred.job.shuffle.input.buffer.percent, part, 0.7
-	ShuffleMerge     float64 `json:"pShuffleMergePerc"` // mapred.job.shuffle.merge.percent, part, 0.66
-	ReduceInBuf      float64 `json:"pReducerInBufPerc"` // mapred.job.reduce.input.buffer.percent, part, 0
+	Nodes            int     `json:"pNumNodes"`             // worker nodes
+	TaskMem          float64 `json:"pTaskMem" unit:"bytes"` // mapred.child.java.opts (-Xmx), 200 MiB
+	MapsPerNode      int     `json:"pMaxMapsPerNode"`       // mapred.tasktracker.map.tasks.maximum, slots, 2
+	ReducesPerNode   int     `json:"pMaxRedsPerNode"`       // mapred.tasktracker.reduce.tasks.maximum, slots, 2
+	Mappers          int     `json:"pNumMappers"`           // number of splits
+	SortMB           float64 `json:"pSortMB" unit:"MiB"`    // io.sort.mb, 100
+	SpillPercent     float64 `json:"pSpillPerc"`            // io.sort.spill.percent, part, 0.8
+	SortRecPercent   float64 `json:"pSortRecPerc"`          // io.sort.record.percent, part, 0.05
+	SortFactor       int     `json:"pSortFactor"`           // io.sort.factor, files, 10
+	SpillsForCombine int     `json:"pNumSpillsForComb"`     // min.num.spills.for.combine, spills, 3
+	Reducers         int     `json:"pNumReducers"`          // mapred.reduce.tasks, tasks
+	InMemMergeThr    int     `json:"pInMemMergeThr"`        // mapred.inmem.merge.threshold, segments, 1000
+	ShuffleInBuf     float64 `json:"pShuffleInBufPerc"`     // mapred.job.shuffle.input.buffer.percent, part, 0.7
+	ShuffleMerge     float64 `json:"pShuffleMergePerc"`     // mapred.job.shuffle.merge.percent, part, 0.66
+	ReduceInBuf      float64 `json:"pReducerInBufPerc"`     // mapred.job.reduce.input.buffer.percent, part, 0
 	UseCombine       bool    `json:"pUseCombine"`
 	IntermCompressed bool    `json:"pIsIntermCompressed"` // mapred.compress.map.output, false
 	OutCompressed    bool    `json:"pIsOutCompressed"`    // mapred.output.compress, false
 	InCompressed     bool    `json:"pIsInCompressed"`
-	SplitSize        float64 `json:"pSplitSize"`                // bytes on disk
+	SplitSize        float64 `json:"pSplitSize" unit:"bytes"`   // on disk
 	ReduceSlowstart  float64 `json:"pReduceSlowstart,omitzero"` // mapred.reduce.slowstart.completed.maps, part, 0.05; in no equation
 }
 

@@ -162,9 +162,9 @@ func (h hpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 }
 
 type hpQuestion struct {
-	Data      []float64 `json:"data_gb"`
-	Durations []float64 `json:"duration_s"`
-	Query     float64   `json:"query_gb"`
+	Data      []float64 `json:"data_gb" unit:"GB"`
+	Durations []float64 `json:"duration_s" unit:"s"`
+	Query     float64   `json:"query_gb" unit:"GB"`
 }
 
 func (q hpQuestion) answer() (scaling, error) { return hpScale(q.Data, q.Durations, q.Query) }

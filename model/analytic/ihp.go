@@ -19,14 +19,14 @@ type ihpJob struct {
 	Reduces     int `json:"N_r"`
 	ReduceSlots int `json:"S_r"`
 
-	MapAvg       float64 `json:"T_m_avg"`
-	MapMax       float64 `json:"T_m_max"`
-	Shuffle1Avg  float64 `json:"T_sh_w1_avg,omitzero"`
-	Shuffle1Max  float64 `json:"T_sh_w1_max,omitzero"`
-	Shuffle2Avg  float64 `json:"T_sh_w2_avg,omitzero"`
-	Shuffle2Max  float64 `json:"T_sh_w2_max,omitzero"`
-	ReduceAvg    float64 `json:"T_r_avg,omitzero"`
-	ReduceMax    float64 `json:"T_r_max,omitzero"`
+	MapAvg       float64 `json:"T_m_avg" unit:"s"`
+	MapMax       float64 `json:"T_m_max" unit:"s"`
+	Shuffle1Avg  float64 `json:"T_sh_w1_avg,omitzero" unit:"s"`
+	Shuffle1Max  float64 `json:"T_sh_w1_max,omitzero" unit:"s"`
+	Shuffle2Avg  float64 `json:"T_sh_w2_avg,omitzero" unit:"s"`
+	Shuffle2Max  float64 `json:"T_sh_w2_max,omitzero" unit:"s"`
+	ReduceAvg    float64 `json:"T_r_avg,omitzero" unit:"s"`
+	ReduceMax    float64 `json:"T_r_max,omitzero" unit:"s"`
 	MapsWave1    *int    `json:"N_m_w1"`
 	MapsWave2    *int    `json:"N_m_w2"` // in no equation
 	ShuffleWave1 *int    `json:"N_sh_w1"`
@@ -138,21 +138,21 @@ func (j ihpJob) Bounds() (ihpBounds, error) {
 // ihpStageJob is the input of the stage equations: sizes in MB, durations in
 // seconds.
 type ihpStageJob struct {
-	MapIn        float64 `json:"D_m_in_avg"`
+	MapIn        float64 `json:"D_m_in_avg" unit:"any one"`
 	MapSel       float64 `json:"M_sel"`
-	MapAvg       float64 `json:"T_m_avg"`
+	MapAvg       float64 `json:"T_m_avg" unit:"s"`
 	Maps         int     `json:"N_m"`
 	MapSlots     int     `json:"S_m"`
 	Reduces      int     `json:"N_r"`
 	ReduceSlots  int     `json:"S_r"`
-	ShuffleAvg   float64 `json:"T_sh_avg,omitzero"` // one wave
-	Shuffle1Avg  float64 `json:"T_sh_w1_avg,omitzero"`
+	ShuffleAvg   float64 `json:"T_sh_avg,omitzero" unit:"s"` // one wave
+	Shuffle1Avg  float64 `json:"T_sh_w1_avg,omitzero" unit:"s"`
 	ShuffleWave1 int     `json:"N_sh_w1,omitzero"`
-	Shuffle2Avg  float64 `json:"T_sh_w2_avg,omitzero"`
+	Shuffle2Avg  float64 `json:"T_sh_w2_avg,omitzero" unit:"s"`
 	ShuffleWave2 int     `json:"N_sh_w2,omitzero"`
-	ReduceIn     float64 `json:"D_r_in_avg,omitzero"`
+	ReduceIn     float64 `json:"D_r_in_avg,omitzero" unit:"any one"`
 	ReduceSel    float64 `json:"R_sel,omitzero"`
-	ReduceAvg    float64 `json:"T_r_avg,omitzero"`
+	ReduceAvg    float64 `json:"T_r_avg,omitzero" unit:"s"`
 }
 
 // ihpStages are the totals of the stages: MB of one task, seconds of all.

@@ -17,10 +17,10 @@ type WaveJob struct {
 	Reduces     int       `json:"R"`
 	MapSlots    int       `json:"S_M"`
 	ReduceSlots int       `json:"S_R"`
-	Map         []float64 `json:"map" input:"scalar"` // one for all, or one for each
-	Shuffle     float64   `json:"shuffle,omitzero"`
-	Sort        float64   `json:"sort,omitzero"`
-	Reduce      float64   `json:"reduce,omitzero"`
+	Map         []float64 `json:"map" input:"scalar" unit:"s"` // one for all, or one for each
+	Shuffle     float64   `json:"shuffle,omitzero" unit:"s"`
+	Sort        float64   `json:"sort,omitzero" unit:"s"`
+	Reduce      float64   `json:"reduce,omitzero" unit:"s"`
 	Slowstart   float64   `json:"slowstart,omitzero"` // mapred.reduce.slowstart.completed.maps, part, 0.05
 }
 

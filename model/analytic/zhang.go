@@ -11,11 +11,11 @@ import (
 // ZhangTask is one task of a finished run.
 type ZhangTask struct {
 	Kind       string  `json:"kind"` // map or reduce
-	InBytes    float64 `json:"in_bytes"`
+	InBytes    float64 `json:"in_bytes" unit:"bytes"`
 	InRecs     float64 `json:"in_recs"`
-	OutBytes   float64 `json:"out_bytes"`
+	OutBytes   float64 `json:"out_bytes" unit:"bytes"`
 	OutRecs    float64 `json:"out_recs"`
-	FunctionMS float64 `json:"func_ms"` // in the user's function
+	FunctionMS float64 `json:"func_ms" unit:"ms"` // in the user's function
 }
 
 // ZhangJob is a job profile for the platform model: the data flow of the job on
@@ -26,19 +26,19 @@ type ZhangJob struct {
 	Reduces        int     `json:"N_red"`
 	MapSel         float64 `json:"map_sel"`
 	MapRecSel      float64 `json:"map_rec_sel,omitzero"`
-	MapMSPerRec    float64 `json:"map_ms_per_rec"`
-	BlockMBAvg     float64 `json:"block_mb_avg"` // MiB
-	BlockMBMax     float64 `json:"block_mb_max"`
+	MapMSPerRec    float64 `json:"map_ms_per_rec" unit:"ms"`
+	BlockMBAvg     float64 `json:"block_mb_avg" unit:"MiB"`
+	BlockMBMax     float64 `json:"block_mb_max" unit:"MiB"`
 	BlockRecsAvg   float64 `json:"block_recs_avg"`
 	BlockRecsMax   float64 `json:"block_recs_max"`
 	ReduceSel      float64 `json:"red_sel,omitzero"`
 	ReduceRecSel   float64 `json:"red_rec_sel,omitzero"`
-	ReduceMSPerRec float64 `json:"red_ms_per_rec,omitzero"`
-	CombineSel     float64 `json:"combine_sel,omitzero"`     // map output after the combiner over before, bytes, 1
-	CombineRecSel  float64 `json:"combine_rec_sel,omitzero"` // the same in records, 1
-	Skew           float64 `json:"skew,omitzero"`            // largest reduce over the average one, 1
-	OverheadMS     float64 `json:"overhead_ms,omitzero"`     // set-up and clean-up of each task, 0
-	ReduceWaitMS   float64 `json:"red_wait_ms,omitzero"`     // further wait of each reduce: for outputs and permission, 0
+	ReduceMSPerRec float64 `json:"red_ms_per_rec,omitzero" unit:"ms"`
+	CombineSel     float64 `json:"combine_sel,omitzero"`           // map output after the combiner over before, bytes, 1
+	CombineRecSel  float64 `json:"combine_rec_sel,omitzero"`       // the same in records, 1
+	Skew           float64 `json:"skew,omitzero"`                  // largest reduce over the average one, 1
+	OverheadMS     float64 `json:"overhead_ms,omitzero" unit:"ms"` // set-up and clean-up of each task, 0
+	ReduceWaitMS   float64 `json:"red_wait_ms,omitzero" unit:"ms"` // further wait of each reduce: for outputs and permission, 0
 
 	combineMSPerRec float64 // part of MapMSPerRec that the combiner takes
 }

@@ -247,6 +247,7 @@ func whole(n json.Number) (int64, error) {
 
 type field struct {
 	name  string
+	unit  string // empty: none
 	value reflect.Value
 	option
 }
@@ -273,6 +274,7 @@ func fields(v reflect.Value) []field {
 		list := strings.Split(options, ",")
 		all = append(all, field{
 			name:  name,
+			unit:  f.Tag.Get("unit"),
 			value: v.Field(i),
 			option: option{
 				missing: f.Type.Kind() == reflect.Pointer || slices.Contains(list, "omitempty") || slices.Contains(list, "omitzero"),

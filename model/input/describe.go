@@ -12,6 +12,7 @@ import (
 type Field struct {
 	Name    string // with the fields that it is within, such as profile.N_M
 	Kind    string // a number, a list of numbers, ...
+	Unit    string // by the tag unit; empty: none, as of counts, shares, texts and switches
 	Needed  bool
 	Default string // empty: none
 }
@@ -46,7 +47,7 @@ func describe(path string, v reflect.Value, needed, known bool) (all []Field) {
 			all = append(all, describe(name, value, isNeeded && !f.partial, own)...)
 			continue
 		}
-		d := Field{Name: name, Kind: kinds[t.Kind()], Needed: isNeeded}
+		d := Field{Name: name, Kind: kinds[t.Kind()], Unit: f.unit, Needed: isNeeded}
 		if list != "" {
 			d.Kind = list + strings.TrimPrefix(d.Kind, "a ") + "s"
 		}

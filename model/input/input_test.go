@@ -14,7 +14,7 @@ type inner struct {
 }
 
 type common struct {
-	Count int `json:"count"`
+	Count int `json:"count" unit:"tasks"`
 }
 
 type question struct {

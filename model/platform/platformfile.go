@@ -12,12 +12,12 @@ import (
 // Lines is a fitted platform as JSON: each phase as [A, B], or
 // [A, B, tau, A2, B2] where it has a second line beyond tau.
 type Lines struct {
-	Read    []float64 `json:"read"`
-	Collect []float64 `json:"collect"`
-	Spill   []float64 `json:"spill"`
-	Merge   []float64 `json:"merge"`
-	Shuffle []float64 `json:"shuffle"`
-	Write   []float64 `json:"write"`
+	Read    []float64 `json:"read" unit:"ms, ms/MiB"`
+	Collect []float64 `json:"collect" unit:"ms, ms/MiB"`
+	Spill   []float64 `json:"spill" unit:"ms, ms/MiB"`
+	Merge   []float64 `json:"merge" unit:"ms, ms/MiB"`
+	Shuffle []float64 `json:"shuffle" unit:"ms, ms/MiB"`
+	Write   []float64 `json:"write" unit:"ms, ms/MiB"`
 }
 
 // Model returns the platform of the lines, and reports lines of a wrong length.

@@ -38,8 +38,8 @@ type phaseData struct {
 
 // GridPoint is one run of the microbenchmark: 100-byte records, identity reduce.
 type GridPoint struct {
-	InputMB float64 `json:"input_mb"` // one map, M_inp
-	MapSel  float64 `json:"map_sel"`  // M_sel
+	InputMB float64 `json:"input_mb" unit:"MiB"` // one map, M_inp
+	MapSel  float64 `json:"map_sel"`             // M_sel
 	Maps    int     `json:"N_map"`
 	Reduces int     `json:"N_red"`
 }
@@ -407,10 +407,10 @@ func (f *PhaseFit) piece(x, y []float64, o fit.RobustOptions) (fit.Line, error) 
 
 // BreakSetup is the configuration that determines the breakpoint of the shuffle.
 type BreakSetup struct {
-	SortFactor int     `json:"F"`      // io.sort.factor
-	HeapMB     float64 `json:"mem_mb"` // -Xmx
-	InBuffer   float64 `json:"in_buf"` // mapred.job.shuffle.input.buffer.percent
-	MergeAt    float64 `json:"merge"`  // mapred.job.shuffle.merge.percent
+	SortFactor int     `json:"F"`                 // io.sort.factor
+	HeapMB     float64 `json:"mem_mb" unit:"MiB"` // -Xmx
+	InBuffer   float64 `json:"in_buf"`            // mapred.job.shuffle.input.buffer.percent
+	MergeAt    float64 `json:"merge"`             // mapred.job.shuffle.merge.percent
 }
 
 // ShuffleBreak is the size of one shuffle spill file, and the shuffle data from

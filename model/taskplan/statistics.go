@@ -10,7 +10,7 @@ import (
 // output/input, compression ratios compressed/uncompressed. Combine statistics
 // apply only with a combiner, ratios only with that compression.
 type Data struct {
-	InputPairWidth float64 `json:"dsInputPairWidth"` // bytes per uncompressed input record
+	InputPairWidth float64 `json:"dsInputPairWidth" unit:"bytes"` // bytes per uncompressed input record
 	RecsPerGroup   float64 `json:"dsRecsPerRedGroup"`
 
 	MapSizeSel     float64 `json:"dsMapSizeSel"`
@@ -25,36 +25,36 @@ type Data struct {
 	OutRatio    float64 `json:"dsOutCompressRatio"`
 
 	// Memory statistics, bytes; in no equation.
-	StartupMem   float64 `json:"dsStartupMem,omitzero"`
-	SetupMem     float64 `json:"dsSetupMem,omitzero"`
-	CleanupMem   float64 `json:"dsCleanupMem,omitzero"`
-	MemPerMapRec float64 `json:"dsMemPerMapRec,omitzero"`
-	MemPerRedRec float64 `json:"dsMemPerRedRec,omitzero"`
+	StartupMem   float64 `json:"dsStartupMem,omitzero" unit:"bytes"`
+	SetupMem     float64 `json:"dsSetupMem,omitzero" unit:"bytes"`
+	CleanupMem   float64 `json:"dsCleanupMem,omitzero" unit:"bytes"`
+	MemPerMapRec float64 `json:"dsMemPerMapRec,omitzero" unit:"bytes"`
+	MemPerRedRec float64 `json:"dsMemPerRedRec,omitzero" unit:"bytes"`
 }
 
 // Cost is the cost statistics of a job profile, nanoseconds.
 type Cost struct {
-	HDFSRead   float64 `json:"csHdfsReadCost"` // per byte
-	HDFSWrite  float64 `json:"csHdfsWriteCost"`
-	LocalRead  float64 `json:"csLocalIOReadCost"`
-	LocalWrite float64 `json:"csLocalIOWriteCost"`
-	Network    float64 `json:"csNetworkCost"`
+	HDFSRead   float64 `json:"csHdfsReadCost" unit:"ns per byte"`
+	HDFSWrite  float64 `json:"csHdfsWriteCost" unit:"ns per byte"`
+	LocalRead  float64 `json:"csLocalIOReadCost" unit:"ns per byte"`
+	LocalWrite float64 `json:"csLocalIOWriteCost" unit:"ns per byte"`
+	Network    float64 `json:"csNetworkCost" unit:"ns per byte"`
 
-	MapCPU       float64 `json:"csMapCPUCost"` // per record
-	ReduceCPU    float64 `json:"csReduceCPUCost"`
-	CombineCPU   float64 `json:"csCombineCPUCost"` // per record into the combiner
-	PartitionCPU float64 `json:"csPartitionCPUCost"`
-	SerdeCPU     float64 `json:"csSerdeCPUCost"`
-	SortCPU      float64 `json:"csSortCPUCost"` // per comparison
-	MergeCPU     float64 `json:"csMergeCPUCost"`
+	MapCPU       float64 `json:"csMapCPUCost" unit:"ns per record"`
+	ReduceCPU    float64 `json:"csReduceCPUCost" unit:"ns per record"`
+	CombineCPU   float64 `json:"csCombineCPUCost" unit:"ns per record"` // per record into the combiner
+	PartitionCPU float64 `json:"csPartitionCPUCost" unit:"ns per record"`
+	SerdeCPU     float64 `json:"csSerdeCPUCost" unit:"ns per record"`
+	SortCPU      float64 `json:"csSortCPUCost" unit:"ns per comparison"`
+	MergeCPU     float64 `json:"csMergeCPUCost" unit:"ns per record"`
 
-	InUncompr     float64 `json:"csInUncomprCPUCost"`     // per compressed byte
-	IntermUncompr float64 `json:"csIntermUncomprCPUCost"` // per compressed byte
-	IntermCompr   float64 `json:"csIntermComprCPUCost"`   // per uncompressed byte
-	OutCompr      float64 `json:"csOutComprCPUCost"`      // per uncompressed byte
+	InUncompr     float64 `json:"csInUncomprCPUCost" unit:"ns per compressed byte"`
+	IntermUncompr float64 `json:"csIntermUncomprCPUCost" unit:"ns per compressed byte"`
+	IntermCompr   float64 `json:"csIntermComprCPUCost" unit:"ns per byte"` // per uncompressed byte
+	OutCompr      float64 `json:"csOutComprCPUCost" unit:"ns per byte"`    // per uncompressed byte
 
-	Setup   float64 `json:"csSetupCPUCost"` // per task
-	Cleanup float64 `json:"csCleanupCPUCost"`
+	Setup   float64 `json:"csSetupCPUCost" unit:"ns per task"`
+	Cleanup float64 `json:"csCleanupCPUCost" unit:"ns per task"`
 }
 
 // Used says which statistics the equations of a job use.
