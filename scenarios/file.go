@@ -249,7 +249,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 		for k, name := range names {
 			v := choices[k][pick(choices, i, k)]
 			if f.fork != nil && k == len(names)-1 {
-				if run.Levels = append(run.Levels, Level{name, textOf(v), tomlOf(v)}); v == "none" {
+				if run.Levels = append(run.Levels, Level{name, textOf(v), workload.TOMLValue(v)}); v == "none" {
 					run.Name = strings.TrimSpace(run.Name + " unchanged")
 					continue
 				}
@@ -271,7 +271,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 				}
 			}
 			run.Name = strings.TrimSpace(run.Name + " " + labels[k] + "=" + textOf(v))
-			run.Levels = append(run.Levels, Level{name, textOf(v), tomlOf(v)})
+			run.Levels = append(run.Levels, Level{name, textOf(v), workload.TOMLValue(v)})
 		}
 		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
 		f.question(one, s, &run, seed)

@@ -18,7 +18,7 @@ func (t *table) takes(key string, k Key) {
 		return
 	}
 	if v, ok := t.values[key]; ok {
-		k.Value, k.Given = tomlOf(v), true
+		k.Value, k.Given = workload.TOMLValue(v), true
 	}
 	if k.Most >= math.MaxInt32 {
 		k.Most = 0
@@ -119,7 +119,7 @@ func statedKey(values any, path []string) Key {
 	default:
 		return Key{}
 	}
-	k.Value = tomlOf(values)
+	k.Value = workload.TOMLValue(values)
 	return k
 }
 

@@ -248,7 +248,7 @@ func describe(v any) string {
 	case time.Time:
 		return "a date"
 	}
-	return tomlOf(v)
+	return workload.TOMLValue(v)
 }
 
 // read reads a value of a form. One that is no such value is refused with what was
@@ -324,7 +324,7 @@ func (t *table) number(key string, def, least, most float64) float64 {
 	case strings.HasSuffix(key, "_ms"):
 		expected += ", in milliseconds"
 	}
-	form := Key{Form: "number", Least: least, Most: most, Value: tomlOf(def)}
+	form := Key{Form: "number", Least: least, Most: most, Value: workload.TOMLValue(def)}
 	return read(t, key, def, form, expected, func(v any) (float64, bool) {
 		f, ok := asNumber(v)
 		return f, ok && f >= least && f <= most

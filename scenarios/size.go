@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // SizeFile is what a study says about the size of a cluster.
@@ -78,7 +79,7 @@ func readSize(t *table) *SizeFile {
 		}
 		for key, v := range inOrder(in) {
 			if key != "name" {
-				n.Set = append(n.Set, fmt.Sprintf("cluster.%s=%s%s %s:%d: %s", key, tomlOf(v), FlagMark, in.file, in.line(key), in.path))
+				n.Set = append(n.Set, fmt.Sprintf("cluster.%s=%s%s %s:%d: %s", key, workload.TOMLValue(v), FlagMark, in.file, in.line(key), in.path))
 			}
 		}
 		if slices.ContainsFunc(s.Types, func(other NodeType) bool { return other.Name == n.Name }) {

@@ -115,7 +115,7 @@ func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 	}
 	set := t.inner("set")
 	for key, v := range inOrder(set) {
-		s.Set = append(s.Set, key+"="+tomlOf(v))
+		s.Set = append(s.Set, key+"="+workload.TOMLValue(v))
 	}
 	how := sampling{way: t.oneOf("sampling", latinHypercube, latinHypercube, sobolSequence), seed: s.Seed, samples: t.integer("samples", 0, 1, maxLevels)}
 	if t.has("sampling") && how.samples == 0 {
@@ -127,7 +127,7 @@ func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 	}
 	baseline := t.inner("baseline")
 	for key, v := range inOrder(baseline) {
-		s.Baseline = append(s.Baseline, Level{key, textOf(v), tomlOf(v)})
+		s.Baseline = append(s.Baseline, Level{key, textOf(v), workload.TOMLValue(v)})
 	}
 	if t.has("cluster") || t.has("job") {
 		t.decisive = &problem{line: t.line("goal"), what: fmt.Sprintf("the goals stand in a scenario: want them in a file of their own, with scenario = %q", filepath.Base(name))}
@@ -165,7 +165,7 @@ func readFactor(t *table, how *sampling) Factor {
 		if !ok || len(list) == 0 {
 			t.want("values", v, "a list of values")
 		}
-		f.Count, f.Level = len(list), func(i int) Level { return Level{f.Key, textOf(list[i]), tomlOf(list[i])} }
+		f.Count, f.Level = len(list), func(i int) Level { return Level{f.Key, textOf(list[i]), workload.TOMLValue(list[i])} }
 		return f
 	}
 	r := readSpan(t)
@@ -250,7 +250,7 @@ func (r *span) level(key string, v float64) Level {
 		return Level{key, text, text}
 	}
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
-	return Level{key, textOf(v), tomlOf(v)}
+	return Level{key, textOf(v), workload.TOMLValue(v)}
 }
 
 // With returns the file with more settings. It shares the open traces.

@@ -4,41 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/workload"
 )
-
-// tomlOf writes a value as TOML does.
-func tomlOf(v any) string {
-	switch v := v.(type) {
-	case string:
-		return workload.TOMLText(v)
-	case float64:
-		text := strconv.FormatFloat(v, 'g', -1, 64)
-		if !strings.ContainsAny(text, ".en") {
-			text += ".0"
-		}
-		return text
-	case []any:
-		var parts []string
-		for _, x := range v {
-			parts = append(parts, tomlOf(x))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case map[string]any:
-		var parts []string
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, workload.TOMLText(k)+" = "+tomlOf(v[k]))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	}
-	return fmt.Sprint(v)
-}
 
 // FlagMark stands in a setting before the flag that it comes from, if that is not --set,
 // or, after a space, before the argument.

@@ -2,8 +2,11 @@ package workload
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"path"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,6 +37,34 @@ func TOMLText(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// TOMLValue writes a text, number, truth value, list or table as TOML does.
+func TOMLValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return TOMLText(v)
+	case float64:
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(text, ".en") {
+			text += ".0"
+		}
+		return text
+	case map[string]any:
+		var parts []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, TOMLText(k)+" = "+TOMLValue(v[k]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice {
+		parts := make([]string, list.Len())
+		for i := range parts {
+			parts[i] = TOMLValue(list.Index(i).Interface())
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return fmt.Sprint(v)
 }
 
 // MatchesJob reports whether a pattern, as in a shell, is one of the id or the name of a

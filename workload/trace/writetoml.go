@@ -4,9 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"reflect"
-	"strconv"
-	"strings"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -30,31 +27,7 @@ func (w tomlWriter) pair(key string, value any) {
 		}
 		w.WriteByte(']')
 	} else {
-		w.value(reflect.ValueOf(value))
+		w.WriteString(workload.TOMLValue(value))
 	}
 	w.WriteByte('\n')
-}
-
-func (w tomlWriter) value(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.String:
-		w.WriteString(workload.TOMLText(v.String()))
-	case reflect.Float64:
-		text := strconv.FormatFloat(v.Float(), 'g', -1, 64)
-		if !strings.ContainsAny(text, ".e") {
-			text += ".0"
-		}
-		w.WriteString(text)
-	case reflect.Slice:
-		w.WriteByte('[')
-		for i := range v.Len() {
-			if i > 0 {
-				w.WriteString(", ")
-			}
-			w.value(v.Index(i))
-		}
-		w.WriteByte(']')
-	default:
-		fmt.Fprint(w, v)
-	}
 }
