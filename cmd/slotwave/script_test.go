@@ -13,9 +13,12 @@ import (
 // Linux knows of its process at its end.
 const leaveStatus = "SLOTWAVE_LEAVE_STATUS"
 
+// Verbs that tests call in their own process collect garbage as the tests do: package layers.
 func TestMain(m *testing.M) {
+	os.Setenv("GOGC", "400")
 	testscript.Main(m, map[string]func(){
 		"slotwave": func() {
+			os.Unsetenv("GOGC")
 			debug.SetGCPercent(garbagePercent) // as the program, of which tests measure the memory
 			code := (&app{stdout: os.Stdout, stderr: os.Stderr}).run(os.Args[1:])
 			if file := os.Getenv(leaveStatus); file != "" {
