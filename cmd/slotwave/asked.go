@@ -117,19 +117,12 @@ func (k *asked) arguments(verb string, names ...string) []string {
 
 // keep writes the result of a study into the chosen directory.
 func (a *app) keep(s *study.Study, k *asked, write func(resultdir.Target) error, arguments []string) error {
-	d, err := a.begin(k.out, purpose(s, arguments[0], k.force, arguments[1:]...)) // what is no file is passed over
-	if err != nil {
-		return err
-	}
-	defer d.Abort()
-	if err := write(d); err != nil {
-		return study.Internal(err)
-	}
 	m, err := s.Manifest(build(), arguments)
 	if err != nil {
 		return err
 	}
-	if err := a.end(d, m); err != nil || k.quiet {
+	to := purpose(s, arguments[0], k.force, arguments[1:]...) // what is no file is passed over
+	if err := a.fill(k.out, to, m, write); err != nil || k.quiet {
 		return err
 	}
 	a.warn(s.Labels.Unused())

@@ -89,23 +89,23 @@ func profileFiles(profiles []*workload.Profile, to *output) (parts []trace.File,
 	if to.main() != "" && len(profiles) > 1 {
 		return nil, fmt.Errorf("%s: %d profiles: want a directory, or .json", to.main(), len(profiles))
 	}
-	taken := fileNames{}
-	for _, x := range profiles {
-		parts = append(parts, trace.File{Name: taken.next(x.Name), Write: func(w io.Writer) error { return trace.WriteProfile(w, x) }})
-	}
-	return parts, nil
+	return filesByJob(profiles, func(x *workload.Profile) (string, func(io.Writer) error) {
+		return x.Name, func(w io.Writer) error { return trace.WriteProfile(w, x) }
+	}), nil
 }
 
-// fileNames holds the names already used for profiles.
-type fileNames map[string]bool
-
-// next returns an unused file name for a job, whose name may not be unique.
-func (taken fileNames) next(job string) string {
-	slug := text.Slug(job)
-	name := slug + ".toml"
-	for n := 2; taken[name]; n++ {
-		name = fmt.Sprintf("%s-%d.toml", slug, n)
+// filesByJob returns a file for each job, named after it, which may not be unique.
+func filesByJob[T any](jobs []T, of func(T) (name string, write func(io.Writer) error)) (parts []trace.File) {
+	taken := map[string]bool{}
+	for _, job := range jobs {
+		name, write := of(job)
+		slug := text.Slug(name)
+		name = slug + ".toml"
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d.toml", slug, n)
+		}
+		taken[name] = true
+		parts = append(parts, trace.File{Name: name, Write: write})
 	}
-	taken[name] = true
-	return name
+	return parts
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/calibrate"
 	"github.com/slotwave/slotwave/workload"
-	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // programs writes the code and the costs of recorded jobs on a cluster.
@@ -36,12 +35,9 @@ func (a *app) programs(c *cobra.Command, args []string, profiles []*workload.Pro
 		if k.main() != "" && len(found) > 1 {
 			return fmt.Errorf("%s: %d profiles: want a directory", k.main(), len(found))
 		}
-		var parts []trace.File
-		taken := fileNames{}
-		for i := range found {
-			p := &found[i].Program
-			parts = append(parts, trace.File{Name: taken.next(p.Name), Write: func(w io.Writer) error { return scenarios.WriteProgram(w, p) }})
-		}
+		parts := filesByJob(found, func(f calibrate.FoundProgram) (string, func(io.Writer) error) {
+			return f.Program.Name, func(w io.Writer) error { return scenarios.WriteProgram(w, &f.Program) }
+		})
 		sums, err := study.Sums(inputs)
 		if err != nil {
 			return err

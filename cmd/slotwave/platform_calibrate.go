@@ -167,22 +167,25 @@ func (a *app) calibrated(c *cobra.Command, args []string, k *calibrating, found 
 			return err
 		}
 	}
+	return a.found(k, found.WriteText, args, "calibrated", "platform, profiles and scenario", "run", filepath.Join(k.out, "scenario.toml"))
+}
+
+// found prints a calibration, and where its files are or how they are written.
+func (a *app) found(k *calibrating, write func(io.Writer) error, args []string, out, files string, next ...string) error {
 	if k.quiet || k.brief {
 		return nil
 	}
 	var text strings.Builder
-	found.WriteText(&text)
-	_, err := io.WriteString(a.stdout, printable(text.String()))
-	if err != nil {
-		return study.Internal(err)
-	}
+	write(&text)
 	if k.out == "" {
-		return a.next(&output{}, slices.Concat([]string{"platform", "calibrate"}, args, []string{"--out", "calibrated"})...)
+		next = slices.Concat([]string{"platform", "calibrate"}, args, []string{"--out", out})
+	} else {
+		fmt.Fprintf(&text, "\n%s in %s\n", files, k.out)
 	}
-	if _, err := fmt.Fprintf(a.stdout, "\nplatform, profiles and scenario in %s\n", printable(k.out)); err != nil {
+	if _, err := io.WriteString(a.stdout, printable(text.String())); err != nil {
 		return study.Internal(err)
 	}
-	return a.next(&output{}, "run", filepath.Join(k.out, "scenario.toml"))
+	return a.next(&output{}, next...)
 }
 
 // isHistory reports whether a path holds recorded jobs.
@@ -253,20 +256,9 @@ func (a *app) calibrate(name string, k *calibrating) error {
 			return err
 		}
 	}
-	if k.quiet {
+	text := func(w io.Writer) error {
+		calibrate.WriteCalibration(w, &found)
 		return nil
 	}
-	var text strings.Builder
-	calibrate.WriteCalibration(&text, &found)
-	_, err = io.WriteString(a.stdout, printable(text.String()))
-	if err != nil {
-		return study.Internal(err)
-	}
-	if k.out == "" {
-		return a.next(&output{}, "platform", "calibrate", name, "--out", "my-platform.toml")
-	}
-	if _, err := fmt.Fprintf(a.stdout, "\nplatform in %s\n", printable(k.out)); err != nil {
-		return study.Internal(err)
-	}
-	return a.next(&output{}, "platform", "bench", k.out)
+	return a.found(k, text, []string{name}, "my-platform.toml", "platform", "platform", "bench", k.out)
 }

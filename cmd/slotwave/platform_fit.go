@@ -102,13 +102,8 @@ func (a *app) fit(c *cobra.Command, name string, k *fitting) error {
 		if err != nil {
 			return err
 		}
-		d, err := a.begin(k.out, resultdir.Purpose{Verb: "platform fit", Inputs: read, Force: k.force})
-		if err != nil {
-			return err
-		}
-		defer d.Abort()
 		m := resultdir.Manifest{Arguments: repeating(c, read), Scenario: text.Slug(result.Title), Inputs: inputs}
-		if err := a.end(d, m, result.Write); err != nil {
+		if err := a.fill(k.out, resultdir.Purpose{Verb: "platform fit", Inputs: read, Force: k.force}, m, result.Write); err != nil {
 			return err
 		}
 	}

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study/play"
 )
@@ -41,22 +39,13 @@ browser. A release has it built in.`,
 			if to.out == "" {
 				to.out = text.Slug("play-"+p.Scenario.Name) + ".html"
 			}
-			if err := pageName(to.out, "play"); err != nil {
-				return err
-			}
-			if !to.force && !replaceable(to.out, "slotwave play") {
-				return fmt.Errorf("--out %s: the file exists and is no page of play: name another, or replace it with --force", to.out)
-			}
-			var page bytes.Buffer
-			if err := p.Write(&page); err != nil {
-				return err
-			}
-			if err := resultdir.WriteFile(to.out, 0o666, resultdir.Text(page.String())); err != nil {
+			size, err := to.page("play", "page of play", p.Write)
+			if err != nil {
 				return err
 			}
 			if !to.quiet {
 				a.warn(p.Scenario.Warnings)
-				fmt.Fprintf(a.stdout, "page in %s (%.1f MB): open it in a browser\n", to.out, float64(page.Len())/1e6)
+				fmt.Fprintf(a.stdout, "page in %s (%.1f MB): open it in a browser\n", to.out, float64(size)/1e6)
 			}
 			return a.next(&to, "run", args[0])
 		},

@@ -99,28 +99,23 @@ func writeReport(a *app, paths []string, k *reporting) error {
 			k.out = "report-anonymous.html"
 		}
 	}
-	if err := pageName(k.out, "report"); err != nil {
-		return err
-	}
-	if !k.force && !replaceable(k.out, "slotwave report") {
-		return fmt.Errorf("--out %s: the file exists and is no report: name another, or replace it with --force", k.out)
-	}
-	if k.play && k.Anonymise {
-		return errors.New("--play: the simulator needs the names that --anonymise replaces: want one of the two")
-	}
 	var building func(string)
 	if k.play {
 		building = a.building(k.quiet)
 	}
-	var page bytes.Buffer
-	bar := a.progress("tests", 0, k.quiet)
-	k.Progress = bar.reportOf()
-	runs, compared, warnings, err := report.Write(&page, paths, k.Options, building)
-	bar.end()
-	if err != nil {
+	var runs, warnings []string
+	var compared string
+	_, err := k.page("report", "report", func(w io.Writer) (err error) {
+		if k.play && k.Anonymise {
+			return errors.New("--play: the simulator needs the names that --anonymise replaces: want one of the two")
+		}
+		bar := a.progress("tests", 0, k.quiet)
+		defer bar.end()
+		k.Progress = bar.reportOf()
+		runs, compared, warnings, err = report.Write(w, paths, k.Options, building)
 		return err
-	}
-	if err := resultdir.WriteFile(k.out, 0o666, resultdir.Text(page.String())); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if !k.quiet {

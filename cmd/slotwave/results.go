@@ -75,6 +75,16 @@ func (a *app) end(d *resultdir.Dir, m resultdir.Manifest, writes ...func(resultd
 	return study.Internal(d.Commit(m))
 }
 
+// fill makes the folder of a result with its files.
+func (a *app) fill(out string, p resultdir.Purpose, m resultdir.Manifest, write func(resultdir.Target) error) error {
+	d, err := a.begin(out, p)
+	if err != nil {
+		return err
+	}
+	defer d.Abort()
+	return a.end(d, m, write)
+}
+
 // logged writes the clock and the machine.
 func logged(began time.Time) func(resultdir.Target) error {
 	return func(d resultdir.Target) error {
@@ -104,12 +114,20 @@ func keepFile(name string, force bool, write func(io.Writer) error) error {
 	return resultdir.WriteFile(name, 0o666, write)
 }
 
-// pageName refuses a name of an HTML page that says it is something else.
-func pageName(name, verb string) error {
-	if ext := strings.ToLower(filepath.Ext(name)); ext != "" && ext != ".html" && ext != ".htm" {
-		return fmt.Errorf("--out %s: %s writes an HTML page: want a name that ends in .html", name, verb)
+// page writes an HTML page once it is whole, in place of a page of the same verb or,
+// forced, of any file. It returns the size.
+func (to *output) page(verb, what string, write func(io.Writer) error) (bytes int, err error) {
+	if ext := strings.ToLower(filepath.Ext(to.out)); ext != "" && ext != ".html" && ext != ".htm" {
+		return 0, fmt.Errorf("--out %s: %s writes an HTML page: want a name that ends in .html", to.out, verb)
 	}
-	return nil
+	if !to.force && !replaceable(to.out, "slotwave "+verb) {
+		return 0, fmt.Errorf("--out %s: the file exists and is no %s: name another, or replace it with --force", to.out, what)
+	}
+	var page strings.Builder
+	if err := write(&page); err != nil {
+		return 0, err
+	}
+	return page.Len(), resultdir.WriteFile(to.out, 0o666, resultdir.Text(page.String()))
 }
 
 // endings are the file name endings of single files.
