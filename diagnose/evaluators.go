@@ -12,18 +12,15 @@ import (
 
 // Evaluators are the models of this package by name, sorted.
 var Evaluators = []model.Evaluator{
-	model.NewEvaluator("dataflow", nothing, dataflowQuestion.answer),
-	model.NewEvaluator("dataflow.gap", nothing, gapQuestion.answer),
-	model.NewEvaluator("dataflow.nodes", nothing, nodesQuestion.answer),
+	model.NewEvaluator("dataflow", nil, dataflowQuestion.answer),
+	model.NewEvaluator("dataflow.gap", nil, gapQuestion.answer),
+	model.NewEvaluator("dataflow.nodes", nil, nodesQuestion.answer),
 	model.NewEvaluator("outliers", defaultOutliersQuestion, outliersQuestion.answer),
 	model.NewEvaluator("phase.outliers", defaultPhasesQuestion, phasesQuestion.answer),
 	model.NewEvaluator("resources", defaultResourcesQuestion, resourcesQuestion.answer),
 	model.NewEvaluator("rules", defaultRulesQuestion, rulesQuestion.answer),
 	model.NewEvaluator("task.facts", defaultFactsQuestion, factsQuestion.answer),
 }
-
-// nothing returns the default for a question that must name all its fields.
-func nothing[I any]() (none I) { return none }
 
 type dataflowQuestion struct {
 	Vertices map[string][]string `json:"vertices"`

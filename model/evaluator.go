@@ -15,8 +15,11 @@ type Evaluator struct {
 }
 
 // NewEvaluator makes an evaluator of a function of structs. The fields of fallback
-// are the defaults of the optional fields of a question.
+// are the defaults of the optional fields of a question; nil: zeros.
 func NewEvaluator[I, O any](name string, fallback func() I, answer func(I) (O, error)) Evaluator {
+	if fallback == nil {
+		fallback = func() (zeros I) { return zeros }
+	}
 	return Evaluator{name, func(in []byte) (any, error) {
 		question := fallback()
 		err := input.Decode(in, &question)

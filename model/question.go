@@ -462,25 +462,30 @@ func (q *WhatIf) Lanes() []int {
 	return lanes
 }
 
+// Program returns the program of a job; nil: it has none.
+func (q *WhatIf) Program(j *workload.Job) *Program {
+	if i := slices.IndexFunc(q.Programs, func(p Program) bool { return p.Name == j.Program }); i >= 0 {
+		return &q.Programs[i]
+	}
+	return nil
+}
+
 // Chance returns the deviation of the logarithm of the time of a job between runs, as the
 // calibration of its program found it; 0: not known.
 func (q *WhatIf) Chance(job string) float64 {
-	j := slices.IndexFunc(q.Jobs, func(j workload.Job) bool { return j.ID == job })
-	if j < 0 {
-		return 0
+	if j := slices.IndexFunc(q.Jobs, func(j workload.Job) bool { return j.ID == job }); j >= 0 {
+		if p := q.Program(&q.Jobs[j]); p != nil {
+			return p.Chance
+		}
 	}
-	p := slices.IndexFunc(q.Programs, func(p Program) bool { return p.Name == q.Jobs[j].Program })
-	if p < 0 {
-		return 0
-	}
-	return q.Programs[p].Chance
+	return 0
 }
 
 // Misfits returns the recorded time of each job relative to the simulated, as the
 // calibration of its program left it, by the id of the job; 1: not known. Of the logarithm
 // the part is taken that lasting has for the program; nil: all.
 func (q *WhatIf) Misfits(lasting map[string]float64) map[string]float64 {
-	programs, of := map[string]float64{}, map[string]float64{}
+	programs, of := map[string]float64{}, map[string]float64{} // each job of a trace has a program
 	for i := range q.Programs {
 		p := &q.Programs[i]
 		programs[p.Name] = p.Misfit

@@ -49,7 +49,7 @@ func beyond(q *model.WhatIf) string {
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
 		longest := slowest * longestTask(j)
-		if p := programOf(q, j); p != nil {
+		if p := q.Program(j); p != nil {
 			longest = slowest * longestPlan(q, j, p)
 		}
 		switch {
@@ -98,15 +98,6 @@ func longest(d *workload.Durations) float64 {
 		most = max(most, one)
 	}
 	return most.Seconds()
-}
-
-func programOf(q *model.WhatIf, j *workload.Job) *model.Program {
-	for i := range q.Programs {
-		if q.Programs[i].Name == j.Program {
-			return &q.Programs[i]
-		}
-	}
-	return nil
 }
 
 // longestPlan returns an upper bound on the time of any task of a job that runs

@@ -33,19 +33,6 @@ func Platform(name string) (model.Machine, error) {
 	return readPlatform(data, ShippedPrefix+"platforms/"+name+".toml")
 }
 
-func namesIn(folder string) []string {
-	entries, err := shipped.ReadDir(folder)
-	if err != nil {
-		panic(err) // embedded with the program
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
-	}
-	slices.Sort(names)
-	return names
-}
-
 func shippedIn(folder, name string, names []string) ([]byte, error) {
 	if !slices.Contains(names, name) {
 		return nil, fmt.Errorf("%s: not one of the shipped %s%s: want one of %s", name, folder, input.DidYouMean(name, names), strings.Join(names, ", "))

@@ -19,8 +19,10 @@ var shipped embed.FS
 const ShippedPrefix = "slotwave:"
 
 // List names the shipped scenarios.
-func List() []string {
-	entries, err := shipped.ReadDir(".")
+func List() []string { return namesIn(".") }
+
+func namesIn(folder string) []string {
+	entries, err := shipped.ReadDir(folder)
 	if err != nil {
 		panic(err) // embedded with the program
 	}

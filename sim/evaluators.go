@@ -15,13 +15,10 @@ import (
 // Evaluators answer for the stations of the simulator, by name, sorted.
 var Evaluators = []model.Evaluator{
 	model.NewEvaluator("disk", unknownDiskQuestion, diskQuestion.answer),
-	model.NewEvaluator("flows", nothing, flowsQuestion.answer),
-	model.NewEvaluator("maxmin", nothing, maxminQuestion.answer),
-	model.NewEvaluator("pipeline", nothing, pipelineQuestion.answer),
+	model.NewEvaluator("flows", nil, flowsQuestion.answer),
+	model.NewEvaluator("maxmin", nil, maxminQuestion.answer),
+	model.NewEvaluator("pipeline", nil, pipelineQuestion.answer),
 }
-
-// nothing returns the default for a question that must name all its fields.
-func nothing[I any]() (none I) { return none }
 
 // These bounds keep all products of the numbers exact enough to compare.
 const (

@@ -81,7 +81,7 @@ func list(to io.Writer) error {
 // shippedWord says what a name that comes with the program is, and what takes it.
 func shippedWord(name string) (what, next string) {
 	switch {
-	case slices.Contains(slices.Concat(scenarios.List(), scenarios.Platforms(), scenarios.Profiles()), name):
+	case slices.Contains(shippedNames(), name):
 		return "a part of the program", "slotwave show " + name + " prints it"
 	case slices.Contains(scheduler.Names(), name):
 		return "a scheduler", fmt.Sprintf("slotwave help %s explains it, --set scheduler.name=%[1]s takes it", name)
@@ -102,7 +102,7 @@ func showCommand(a *app) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, ok := scenarios.Text(args[0])
 			if !ok {
-				all := slices.Concat(scenarios.List(), scenarios.Platforms(), scenarios.Profiles())
+				all := shippedNames()
 				hint := input.DidYouMean(args[0], all)
 				if what, next := shippedWord(args[0]); what != "" {
 					hint = fmt.Sprintf(": got %s: %s", what, next)

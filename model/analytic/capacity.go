@@ -163,8 +163,8 @@ func plannerOf(q *model.WhatIf, j *workload.Job) (*taskplan.Planner, error) {
 
 // programOf returns the program of a job and the one machine type of the cluster.
 func programOf(q *model.WhatIf, j *workload.Job) (*model.Program, *model.Machine, error) {
-	i := slices.IndexFunc(q.Programs, func(p model.Program) bool { return p.Name == j.Program })
-	if i < 0 || len(q.Cluster.Nodes) == 0 {
+	program := q.Program(j)
+	if program == nil || len(q.Cluster.Nodes) == 0 {
 		return nil, nil, model.NotApplicable("needs data and cost statistics of the job")
 	}
 	machine := q.Cluster.Nodes[0].Machine
@@ -176,5 +176,5 @@ func programOf(q *model.WhatIf, j *workload.Job) (*model.Program, *model.Machine
 	if machine < 0 || machine >= len(q.Cluster.Machines) {
 		return nil, nil, model.NotApplicable("needs a platform for the nodes")
 	}
-	return &q.Programs[i], &q.Cluster.Machines[machine], nil
+	return program, &q.Cluster.Machines[machine], nil
 }

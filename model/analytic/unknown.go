@@ -8,10 +8,7 @@ import (
 	"github.com/slotwave/slotwave/model/taskplan"
 )
 
-// nothing is the fallback of a question without numbers that may be left out.
-func nothing[I any]() (none I) { return none }
-
-// unknowns is the fallback of a question in which such a number is unknown.
+// unknowns is the fallback of a question in which a number that is left out is unknown.
 func unknowns[I any]() (none I) { return unknown(none) }
 
 // unknown returns a struct with its optional numbers unknown (NaN): those that may be

@@ -344,11 +344,11 @@ func (t *tuner) byRules(start []float64, compress float64) []float64 {
 // recordPart is the part of the sort buffer with which its two areas fill at the
 // same time: 16 bytes are kept for each record.
 func (t *tuner) recordPart() float64 {
-	i := slices.IndexFunc(t.question.Programs, func(p model.Program) bool { return p.Name == t.question.Jobs[0].Program })
-	if i < 0 {
+	p := t.question.Program(&t.question.Jobs[0])
+	if p == nil {
 		return 0.05
 	}
-	d := &t.question.Programs[i].Data
+	d := &p.Data
 	if d.MapRecsSel == 0 {
 		return 0.05
 	}
@@ -560,11 +560,11 @@ func (t *tuner) better(best []float64, points [][]float64, gain float64) ([]floa
 func (t *tuner) bySpills(best []float64) (points [][]float64) {
 	const filled = 0.5
 	j, kept := &t.question.Jobs[0], t.recordPart()
-	i := slices.IndexFunc(t.question.Programs, func(p model.Program) bool { return p.Name == j.Program })
-	if i < 0 || j.Maps.Count == 0 {
+	p := t.question.Program(j)
+	if p == nil || j.Maps.Count == 0 {
 		return nil
 	}
-	data := &t.question.Programs[i].Data
+	data := &p.Data
 	input := float64(j.Maps.InputBytes) / float64(j.Maps.Count)
 	output, records := input*data.MapSizeSel/(1<<20), input/data.InputPairWidth*data.MapRecsSel
 	for _, spills := range []float64{2, 3, 4, 6, 8} {
