@@ -17,7 +17,7 @@ func TestAnalysisPage(t *testing.T) {
 		blocks[m[1]] += m[2] + "\n"
 	}
 	dir := t.TempDir()
-	verb(t, "run", "two-jobs", "--out", filepath.Join(dir, "out", "two-jobs"), "--quiet")
+	verb(t, "run", "two-jobs", "--set", "plots=none", "--out", filepath.Join(dir, "out", "two-jobs"), "--quiet")
 	for _, c := range []struct {
 		language, interpreter, asks, runs string
 		writes, prints                    string
@@ -50,7 +50,7 @@ func TestAnalysisPage(t *testing.T) {
 				if got := verb(t, "inspect", changed); !strings.Contains(got, "map      46        46") {
 					t.Errorf("the changed tables hold:\n%s", got)
 				}
-				verb(t, "run", changed, "--out", filepath.Join(dir, "replayed"), "--quiet")
+				verb(t, "run", changed, "--set", "plots=none", "--out", filepath.Join(dir, "replayed"), "--quiet")
 			}
 			if info, err := os.Stat(filepath.Join(dir, c.writes)); c.writes != "" && (err != nil || info.Size() == 0) {
 				t.Errorf("%s is not written: %v", c.writes, err)

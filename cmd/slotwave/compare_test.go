@@ -293,7 +293,7 @@ func TestCompareResult(t *testing.T) {
 		{scenario, "--over=cluster.nodes=2,4", "nodes-4"},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		verb(t, "run", x.name, x.flag, "--out", out)
+		verb(t, "run", x.name, "--set", "plots=none", x.flag, "--out", out)
 		out = filepath.Join(out, x.run)
 		var made struct {
 			Makespan struct {

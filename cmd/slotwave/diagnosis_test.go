@@ -103,7 +103,7 @@ func TestPapersCauses(t *testing.T) {
 		t.Run(strings.TrimSpace(c.scenario+" "+c.run), func(t *testing.T) {
 			out := filepath.Join(dir, c.scenario)
 			if !done[c.scenario] {
-				verb(t, "run", c.scenario, "--quiet", "--out", out)
+				verb(t, "run", c.scenario, "--set", "plots=none", "--quiet", "--out", out)
 				done[c.scenario] = true
 			}
 			d := diagnoseByVerb(t, filepath.Join(out, c.run), "--budget", "0", "--pairs", "5")
@@ -215,8 +215,8 @@ func TestRealPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("yarn", func(t *testing.T) {
-		verb(t, "run", "my-yarn.toml", "--quiet", "--out", "my-yarn")
-		verb(t, "run", "my-yarn.toml", "--quiet", "--set", "conf.mapred.reduce.slowstart.completed.maps=0.05", "--out", "my-early")
+		verb(t, "run", "my-yarn.toml", "--set", "plots=none", "--quiet", "--out", "my-yarn")
+		verb(t, "run", "my-yarn.toml", "--set", "plots=none", "--quiet", "--set", "conf.mapred.reduce.slowstart.completed.maps=0.05", "--out", "my-early")
 		evidence.Compare(t, "pairs-yarn", yarnPair(t, yarn, diagnoseByVerb(t, "my-yarn", "--budget", "0", "--pairs", "5"), diagnoseByVerb(t, "my-early", "--verify", "off")), *update)
 	})
 	t.Run("ec2", func(t *testing.T) {
@@ -324,7 +324,7 @@ func newEC2Run(t *testing.T, folder, id, kind string) *ec2Run {
 	r.seconds = float64(r.advice.Jobs[0].Finish-r.advice.Jobs[0].Submit) / 1e9
 	for i, compressed := range []string{"true", "false"} {
 		out := fmt.Sprint("runs-", id, "-", compressed)
-		verb(t, "run", scenario, "--quiet", "--set", "conf.mapred.compress.map.output="+compressed, "--replications", "5", "--out", out)
+		verb(t, "run", scenario, "--set", "plots=none", "--quiet", "--set", "conf.mapred.compress.map.output="+compressed, "--replications", "5", "--out", out)
 		for _, row := range rowsOf(t, filepath.Join(out, "summary.csv")) {
 			if row["metric"] == "mean_response_ns" {
 				r.means[i] = numberOf(t, row["mean"])
@@ -535,7 +535,7 @@ reduces = 18
 	var counts []int
 	for _, nodes := range []int{5, 10, 20} {
 		out := fmt.Sprint("on-", nodes)
-		verb(t, "run", "sort.toml", "--quiet", "--trace", "--set", fmt.Sprint("cluster.nodes=", nodes), "--set", fmt.Sprint("job.0.reduces=", 4*nodes-2), "--out", out)
+		verb(t, "run", "sort.toml", "--set", "plots=none", "--quiet", "--trace", "--set", fmt.Sprint("cluster.nodes=", nodes), "--set", fmt.Sprint("job.0.reduces=", 4*nodes-2), "--out", out)
 		verb(t, "convert", out, "--to", "samples", "--every", "1s", "--out", out+".csv")
 		counts = append(counts, strings.Count(read(t, out+".csv"), "\n")-1)
 	}

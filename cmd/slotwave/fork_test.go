@@ -36,7 +36,7 @@ func TestForkAt(t *testing.T) {
 		writeFile(t, "changed.toml", text+fmt.Sprintf("[[change]]\nat = %q\nscheduler.name = %q\n", at, next))
 		fork := "fork" + strconv.Itoa(i)
 		seed := strconv.Itoa(i)
-		verb(t, "run", "my.toml", "--quiet", "--seed", seed, "--fork-at", at, "--set", "scheduler.name="+next, "--out", fork)
+		verb(t, "run", "my.toml", "--set", "plots=none", "--quiet", "--seed", seed, "--fork-at", at, "--set", "scheduler.name="+next, "--out", fork)
 		branch := filepath.Join(fork, "scheduler-name-"+next+"-from-"+at)
 		for folder, args := range map[string][]string{filepath.Join(fork, "unchanged"): {"my.toml"}, branch: {"changed.toml"}} {
 			out := t.TempDir()
@@ -51,7 +51,7 @@ func TestForkAt(t *testing.T) {
 			parted++
 		}
 		if i == 0 {
-			verb(t, "run", "my.toml", "--quiet", "--fork-at", at, "--set", "scheduler.name="+next, "--set", "attempts=none", "--out", "none")
+			verb(t, "run", "my.toml", "--set", "plots=none", "--quiet", "--fork-at", at, "--set", "scheduler.name="+next, "--set", "attempts=none", "--out", "none")
 			for folder := range map[string]bool{"unchanged": true, filepath.Base(branch): true} {
 				if files := tree(t, filepath.Join("none", folder)); files["attempts.csv"] != "" || files[results.JobsName] == "" {
 					t.Errorf("%s: attempts = none: got attempts.csv or no jobs.csv", folder)

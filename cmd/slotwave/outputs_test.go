@@ -37,7 +37,7 @@ func TestVerbsKeepTheResultsOfOthers(t *testing.T) {
 	}
 	dir := t.TempDir()
 	record := filepath.Join(dir, "record")
-	verb(t, "run", "two-jobs", "--quiet", "--out", record)
+	verb(t, "run", "two-jobs", "--set", "plots=none", "--quiet", "--out", record)
 	goals := writeFile(t, filepath.Join(dir, "goals.toml"), "scenario = \"two-jobs\"\nconfidence = \"50 %\"\nmost_nodes = 4\nmax_replications = 20\n[[goal]]\nfinish = \"1h\"\n")
 	writers := [][]string{
 		{"run", "two-jobs", "--set", "plots=none"},
@@ -82,7 +82,7 @@ func TestVerbsKeepTheResultsOfOthers(t *testing.T) {
 // A command refuses to write into the folder that it reads.
 func TestVerbsKeepTheirInputs(t *testing.T) {
 	record := filepath.Join(t.TempDir(), "record")
-	verb(t, "run", "two-jobs", "--quiet", "--out", record)
+	verb(t, "run", "two-jobs", "--set", "plots=none", "--quiet", "--out", record)
 	before := content(t, record)
 	for _, w := range [][]string{
 		{"convert", record, "--to", "csv"}, {"run", record}, {"compare", record, "two-jobs"}, {"diagnose", record}, {"inspect", record},
@@ -100,7 +100,7 @@ func TestVerbsKeepTheirInputs(t *testing.T) {
 // A report leaves files of the user alone, and replaces a link instead of its target.
 func TestReportKeepsFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
-	verb(t, "run", "two-jobs", "--quiet", "--out", "out")
+	verb(t, "run", "two-jobs", "--set", "plots=none", "--quiet", "--out", "out")
 	writeFile(t, "page.html", "mine")
 	writeFile(t, "new.html.part", "mine")
 	if code, _, stderr := call("", "report", "out", "--out", "page.html"); code != exitInput || !strings.Contains(stderr, "--force") {
@@ -128,7 +128,7 @@ func TestReportKeepsFiles(t *testing.T) {
 // validate names each file of a result that has changed or is gone.
 func TestValidateResult(t *testing.T) {
 	t.Chdir(t.TempDir())
-	verb(t, "run", "two-jobs", "--quiet", "--out", "out")
+	verb(t, "run", "two-jobs", "--set", "plots=none", "--quiet", "--out", "out")
 	verb(t, "validate", "out")
 	attempts := read(t, "out/attempts.csv")
 	writeFile(t, "out/attempts.csv", attempts[:len(attempts)-2]+"8\n")
@@ -147,7 +147,7 @@ func TestValidateResult(t *testing.T) {
 func TestVerbsRefuseDamagedResults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	verb(t, "run", "two-jobs", "--quiet", "--out", "r")
-	verb(t, "run", "two-jobs", "--quiet", "--set", "scheduler.name=fifo", "--out", "whole")
+	verb(t, "run", "two-jobs", "--set", "plots=none", "--quiet", "--set", "scheduler.name=fifo", "--out", "whole")
 	writeFile(t, "r/slots.png", "mine")
 	if err := os.Remove("r/resources.csv"); err != nil {
 		t.Fatal(err)

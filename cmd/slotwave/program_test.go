@@ -29,7 +29,7 @@ func TestProfileOn(t *testing.T) {
 	dir := t.TempDir()
 	text := sorting
 	scenario := write(t, "s.toml", text)
-	verb(t, "run", scenario, "--quiet", "--out", filepath.Join(dir, "run"))
+	verb(t, "run", scenario, "--set", "plots=none", "--quiet", "--out", filepath.Join(dir, "run"))
 	path := filepath.Join(dir, "program.toml")
 	report := verb(t, "convert", filepath.Join(dir, "run"), "--to", "profile", "--on", scenario, "--out", path)
 	t.Log(report)
@@ -66,7 +66,7 @@ func TestProfileOnAgain(t *testing.T) {
 	platform := write(t, "p.toml", verb(t, "show", "dl145-g3"))
 	text := strings.NewReplacer(`"dl145-g3"`, `"`+platform+`"`, "536870912", "67108864").Replace(sorting)
 	scenario, run := write(t, "s.toml", text), filepath.Join(dir, "run")
-	verb(t, "run", scenario, "--quiet", "--out", run)
+	verb(t, "run", scenario, "--set", "plots=none", "--quiet", "--out", run)
 	found := filepath.Join(dir, "found")
 	verb(t, "convert", run, "--to", "profile", "--on", scenario, "--out", found)
 	if out := verb(t, "run", filepath.Join(found, "manifest.json")); !strings.Contains(out, "the same bytes") {
@@ -87,7 +87,7 @@ func TestProfileOnAgain(t *testing.T) {
 func TestProgramsOfOneName(t *testing.T) {
 	dir := t.TempDir()
 	scenario, run := write(t, "s.toml", strings.Replace(sorting, "536870912", "67108864\njobs = 2\ninterarrival = \"1s\"", 1)), filepath.Join(dir, "run")
-	verb(t, "run", scenario, "--quiet", "--out", run)
+	verb(t, "run", scenario, "--set", "plots=none", "--quiet", "--out", run)
 	jobs := filepath.Join(run, results.JobsName)
 	writeFile(t, jobs, strings.NewReplacer("sorting-1,sorting,", "sorting-1,sorting-2,", "sorting-2,sorting,", "sorting-2,,").Replace(read(t, jobs)))
 	resealed(t, run, results.JobsName)

@@ -158,11 +158,11 @@ name = "job_201001010000_0002"
 submit = "20s"
 profile = "profiles/job_201001010000_0002.toml"
 `)
-	verb(t, "run", "run.toml", "--out", "run")
+	verb(t, "run", "run.toml", "--set", "plots=none", "--out", "run")
 	verb(t, "convert", "run", "--to", "jhist", "--out", "jhist")
 	verb(t, "convert", "jhist", "--to", "profile", "--per", "job", "--out", "profiles")
-	verb(t, "run", "replay.toml", "--out", "replay")
-	verb(t, "run", "drawn.toml", "--out", "drawn")
+	verb(t, "run", "replay.toml", "--set", "plots=none", "--out", "replay")
+	verb(t, "run", "drawn.toml", "--set", "plots=none", "--out", "drawn")
 	want := rows(t, "run/attempts.csv")
 	if len(want) != 33 {
 		t.Errorf("%d attempts, want 33", len(want))
@@ -192,10 +192,10 @@ func TestFailedSetupRoundTrip(t *testing.T) {
 	writeFile(t, "run.toml", "[cluster]\nhadoop = \"1.2.1\"\n[[cluster.group]]\nname = \"good\"\ncount = 2\n"+slots+
 		"[[cluster.group]]\nname = \"bad\"\ncount = 2\nfail_after = \"700ms\"\n"+slots+
 		"[cluster.costs]\nsetup = \"2s\"\ncleanup = \"3s\"\n"+job(1, 0)+job(2, 20))
-	verb(t, "run", "run.toml", "--seed", "3", "--out", "run")
+	verb(t, "run", "run.toml", "--set", "plots=none", "--seed", "3", "--out", "run")
 	verb(t, "convert", "run", "--to", "history", "--out", "history")
-	verb(t, "run", "history", "--out", "again")
-	verb(t, "run", "history", "--out", "grown", "--set", "workload.scale_bytes=2")
+	verb(t, "run", "history", "--set", "plots=none", "--out", "again")
+	verb(t, "run", "history", "--set", "plots=none", "--out", "grown", "--set", "workload.scale_bytes=2")
 	setups := func(folder string) (list []string) {
 		for _, row := range rows(t, folder+"/attempts.csv", "runnable_ns", "start_ns", "finish_ns", "slot", "rack", "node") {
 			row, _, _ = strings.Cut(row, " pool=")
@@ -534,10 +534,10 @@ func TestReplayOnAsManyMachines(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	trace := shared(t, "data/gridmix-traces/trace_1m.json.gz")
-	verb(t, "run", trace, "--quiet", "--out", at("recorded"))
-	verb(t, "run", trace, "--quiet", "--set", "cluster.nodes=8", "--out", at("eight"))
+	verb(t, "run", trace, "--set", "plots=none", "--quiet", "--out", at("recorded"))
+	verb(t, "run", trace, "--set", "plots=none", "--quiet", "--set", "cluster.nodes=8", "--out", at("eight"))
 	sameRows(t, "attempts", rows(t, at("eight/attempts.csv")), rows(t, at("recorded/attempts.csv")))
-	verb(t, "run", trace, "--quiet", "--set", "cluster.nodes=16", "--out", at("sixteen"))
+	verb(t, "run", trace, "--set", "plots=none", "--quiet", "--set", "cluster.nodes=16", "--out", at("sixteen"))
 	was, is := rows(t, at("recorded/jobs.csv")), rows(t, at("sixteen/jobs.csv"))
 	if len(is) != len(was) || strings.Join(is, "\n") == strings.Join(was, "\n") {
 		t.Errorf("twice the machines change nothing")
@@ -604,7 +604,7 @@ func TestReadingFlags(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	topology := shared(t, "data/rumen/dispatch-topology-output.json.gz")
-	if out := verb(t, "run", "hitune-sort", "--topology", topology, "--fidelity", "replay", "--out", filepath.Join(dir, "run")); !strings.Contains(out, "547 nodes") {
+	if out := verb(t, "run", "hitune-sort", "--set", "plots=none", "--topology", topology, "--fidelity", "replay", "--out", filepath.Join(dir, "run")); !strings.Contains(out, "547 nodes") {
 		t.Errorf("run: %.200s, want 547 nodes", out)
 	}
 }

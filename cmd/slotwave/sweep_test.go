@@ -172,7 +172,7 @@ func sealedAgain(row string) string {
 func TestSweepAgainstItself(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "my.toml", strings.Replace(sweptScenario, `["fifo", "fair2"]`, `["fifo", "fifo"]`, 1))
-	verb(t, "run", "my.toml", "--quiet", "--out", "out", "--replications", "3")
+	verb(t, "run", "my.toml", "--set", "plots=none", "--quiet", "--out", "out", "--replications", "3")
 	compared := 0
 	for _, line := range strings.Split(read(t, "out/summary.csv"), "\n") {
 		cells := strings.Split(line, ",")
@@ -428,7 +428,7 @@ func TestSweepMetrics(t *testing.T) {
 	writeFile(t, "my.toml", strings.Split(sweptScenario, "[vary]")[0]+"[[job]]\nname = \"b\"\njobs = 20\npool = \"p\"\nmaps = 3\ninterarrival = { dist = \"exponential\", mean = \"9s\" }\nduration = { dist = \"exponential\", mean = \"10s\" }\n")
 	asked := []string{"--metric", "p95_response_ns[pool=p]", "--metric", "mean_response_ns[maps=:3]", "--metric", "price"}
 	verb(t, append([]string{"sweep", "my.toml", "--set", "cluster.price_per_hour=2", "--over", "scheduler.name=fair2,fifo", "--quiet", "--out", "swept"}, asked...)...)
-	verb(t, "run", "my.toml", "--set", "scheduler.name=fair2", "--quiet", "--out", "run")
+	verb(t, "run", "my.toml", "--set", "plots=none", "--set", "scheduler.name=fair2", "--quiet", "--out", "run")
 	column := func(text, name string, keep func(map[string]string) bool) (values []float64) {
 		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		if err != nil {

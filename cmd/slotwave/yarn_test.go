@@ -20,10 +20,10 @@ func TestQueueFileStatesTheScheduler(t *testing.T) {
 </configuration>
 `)
 	writeFile(t, "jobs.toml", "[cluster]\nnodes = 2\n[scheduler]\nname = \"fair2\"\n[[job]]\nmaps = 2\nmap_ms = 1000\n")
-	verb(t, "run", "jobs.toml", "--out", "slots")
+	verb(t, "run", "jobs.toml", "--set", "plots=none", "--out", "slots")
 	writeFile(t, "fifo.toml", "[cluster]\nnodes = 2\n[conf]\n\"yarn.resourcemanager.scheduler.class\" = \"FifoScheduler\"\n[[job]]\nmaps = 2\nmap_ms = 1000\n")
 	for _, load := range []string{"slots", "fifo.toml"} {
-		out := verb(t, "run", "queues.xml", "--workload", load, "--out", "r", "--force")
+		out := verb(t, "run", "queues.xml", "--set", "plots=none", "--workload", load, "--out", "r", "--force")
 		for _, want := range []string{"yarn-capacity scheduler", "user-limit-factor?"} {
 			if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 				t.Errorf("%s: want %q in\n%s", load, want, out)

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 // program builds slotwave once and returns its path.
 var program = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(folder, "slotwave")
-	out, err := exec.Command("go", "build", "-o", path, "../../cmd/slotwave").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "../../cmd/slotwave").CombinedOutput()
 	if err != nil {
 		err = errors.New(string(out))
 	}
