@@ -184,15 +184,18 @@ func (t *table) fix(set map[string]any) {
 	if !ok {
 		return
 	}
-	fixed := keyPaths(set, nil)
-	for _, path := range fixed { // a property of the scheduler may stand in either
+	var fixed [][]string
+	for _, l := range leaves(set) {
+		path := l.key()
+		fixed = append(fixed, path) // a property of the scheduler may stand in either
 		if other := map[string]string{"conf": "scheduler", "scheduler": "conf"}[path[0]]; other != "" {
 			fixed = append(fixed, append([]string{other}, path[1:]...))
 		}
 	}
 	left := maps.Clone(vary)
 	replaced := func(key string) bool {
-		return slices.ContainsFunc(keyPaths(pathTree(key, 0), nil), func(varied []string) bool {
+		return slices.ContainsFunc(leaves(pathTree(key, 0)), func(l leaf) bool {
+			varied := l.key()
 			return slices.ContainsFunc(fixed, func(path []string) bool {
 				n := min(len(path), len(varied))
 				return slices.Equal(path[:n], varied[:n])

@@ -67,7 +67,8 @@ func (f *File) Varied() (names []string, err error) {
 	vary, _ := t.values["vary"].(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(vary)) {
 		for _, path := range varied(t.values, key) {
-			for _, parts := range keyPaths(pathTree(path, 0), nil) {
+			for _, l := range leaves(pathTree(path, 0)) {
+				parts := l.key()
 				if len(parts) == 2 && parts[0] == "scheduler" && strings.Contains(parts[1], ".") {
 					parts[0] = "conf"
 				}
@@ -157,7 +158,11 @@ func (f *File) Text() (string, error) {
 	}
 	values := maps.Clone(t.values)
 	if conf, ok := values["conf"].(map[string]any); ok {
-		values["conf"] = flat("", conf, map[string]any{})
+		flat := map[string]any{} // under the joined names, as Hadoop writes them
+		for _, l := range leaves(conf) {
+			flat[strings.Join(l.path, ".")] = l.value
+		}
+		values["conf"] = flat
 	}
 	if vary, ok := values["vary"].(map[string]any); ok && len(vary) == 0 {
 		delete(values, "vary")
@@ -167,16 +172,4 @@ func (f *File) Text() (string, error) {
 	e.Indent = ""
 	err = e.Encode(values)
 	return b.String(), err
-}
-
-// flat adds the values of nested tables under their joined names, as Hadoop writes them.
-func flat(prefix string, values, to map[string]any) map[string]any {
-	for _, k := range slices.Sorted(maps.Keys(values)) {
-		if inner, ok := values[k].(map[string]any); ok {
-			flat(prefix+k+".", inner, to)
-		} else {
-			to[prefix+k] = values[k]
-		}
-	}
-	return to
 }

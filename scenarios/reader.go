@@ -217,9 +217,8 @@ var thousands = regexp.MustCompile(`^[1-9]\d{0,2}(,\d{3})+$`)
 
 // firstLeaf is the path to the first value of a tree.
 func firstLeaf(path string, tree any) string {
-	if m, ok := tree.(map[string]any); ok && len(m) > 0 {
-		key := slices.Sorted(maps.Keys(m))[0]
-		return firstLeaf(path+"."+key, m[key])
+	if all := leaves(tree, path); len(all) > 0 {
+		return strings.Join(all[0].path, ".")
 	}
 	return path
 }
@@ -477,16 +476,14 @@ func asTables(v any) (list []map[string]any, ok bool) {
 func (t *table) conf(key string) workload.Conf {
 	var conf workload.Conf
 	inner := t.inner(key)
-	inner.properties(&conf, "", inner.values)
+	inner.properties(&conf, inner.values)
 	return conf
 }
 
-func (t *table) properties(conf *workload.Conf, prefix string, values map[string]any) {
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		name := prefix + key
-		switch v := values[key].(type) {
-		case map[string]any:
-			t.properties(conf, name+".", v)
+func (t *table) properties(conf *workload.Conf, values map[string]any, prefix ...string) {
+	for _, l := range leaves(values, prefix...) {
+		name, v := strings.Join(l.path, "."), l.value
+		switch v.(type) {
 		case string, bool, int64, float64:
 			t.property(conf, name, v)
 		default:
@@ -565,7 +562,7 @@ func (t *table) hadoopKeys() workload.Conf {
 			t.property(&conf, key, v)
 		case isTable && (key == "mapred" || key == "yarn" && t.yarn != nil):
 			t.asked = append(t.asked, key)
-			t.properties(&conf, key+".", inner)
+			t.properties(&conf, inner, key)
 		}
 	}
 	return conf

@@ -111,7 +111,7 @@ func overlay(under, over any, path string) (any, error) {
 		out := maps.Clone(u)
 		if conf, own := m["conf"], u["scheduler"]; path == "" && conf != nil && own != nil {
 			// The scheduler reads its own properties first, which would hide this later one.
-			out["scheduler"] = withoutProperties(own, "", propertiesOf(conf, ""))
+			out["scheduler"] = withoutProperties(own, "", propertiesOf(conf))
 		}
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			below := out[k]
@@ -119,7 +119,7 @@ func overlay(under, over any, path string) (any, error) {
 				below = []map[string]any{}
 			}
 			if k == "conf" || k == "scheduler" {
-				below = withoutProperties(below, "", propertiesOf(m[k], ""))
+				below = withoutProperties(below, "", propertiesOf(m[k]))
 			}
 			next, err := overlay(below, m[k], join(path, k))
 			out[k], wrong = next, cmp.Or(wrong, err)
@@ -172,14 +172,9 @@ func noEntry(path, key string, list []map[string]any) error {
 
 // propertiesOf returns the Hadoop properties that the values of a tree set. A
 // property is one key in quotes or nested tables of its parts.
-func propertiesOf(tree any, name string) []string {
-	m, ok := tree.(map[string]any)
-	if !ok {
-		return []string{workload.Canonical(name)}
-	}
-	var names []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		names = append(names, propertiesOf(m[k], join(name, k))...)
+func propertiesOf(tree any) (names []string) {
+	for _, l := range leaves(tree) {
+		names = append(names, workload.Canonical(strings.Join(l.path, ".")))
 	}
 	return names
 }
@@ -199,26 +194,6 @@ func withoutProperties(tree any, name string, names []string) any {
 		}
 	}
 	return out
-}
-
-// keyPaths returns the paths to the values of a tree. A Hadoop property is one
-// step.
-func keyPaths(tree any, path []string) [][]string {
-	if m, ok := tree.(map[string]any); ok {
-		var all [][]string
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			all = append(all, keyPaths(m[k], append(slices.Clone(path), k))...)
-		}
-		return all
-	}
-	properties := slices.Index(path, "conf") + 1
-	if len(path) > 1 && path[0] == "scheduler" && strings.HasPrefix(path[1], "mapred") {
-		properties = 1
-	}
-	if properties > 0 && properties < len(path) {
-		path = append(path[:properties:properties], workload.Canonical(strings.Join(path[properties:], ".")))
-	}
-	return [][]string{path}
 }
 
 // pathTree returns the tree that sets one key.

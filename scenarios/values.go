@@ -4,12 +4,44 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/workload"
 )
+
+// leaf is a value of a tree, and the path to it.
+type leaf struct {
+	path  []string
+	value any
+}
+
+// leaves lists the values of a tree, in the order of keys.
+func leaves(tree any, path ...string) (all []leaf) {
+	m, ok := tree.(map[string]any)
+	if !ok {
+		return []leaf{{path, tree}}
+	}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, leaves(m[k], append(slices.Clone(path), k)...)...)
+	}
+	return all
+}
+
+// key returns the path with a Hadoop property as one step.
+func (l *leaf) key() []string {
+	properties := slices.Index(l.path, "conf") + 1
+	if len(l.path) > 1 && l.path[0] == "scheduler" && strings.HasPrefix(l.path[1], "mapred") {
+		properties = 1
+	}
+	if properties > 0 && properties < len(l.path) {
+		return append(l.path[:properties:properties], workload.Canonical(strings.Join(l.path[properties:], ".")))
+	}
+	return l.path
+}
 
 // FlagMark stands in a setting before the flag that it comes from, if that is not --set,
 // or, after a space, before the argument.

@@ -184,11 +184,11 @@ func (l *load) changes(f *File) {
 	for i := range f.set {
 		s := &f.set[i]
 		asks, states := false, false
-		for _, path := range keyPaths(s.value, nil) {
-			switch key := strings.Join(path, "."); {
-			case path[0] == "vary" || path[0] == "figure" || slices.Contains(asRecorded, key):
+		for _, set := range leaves(s.value) {
+			switch key := strings.Join(set.key(), "."); {
+			case set.path[0] == "vary" || set.path[0] == "figure" || slices.Contains(asRecorded, key):
 			case key == "cluster.hadoop" && l.onYARN && l.table.yarn != nil:
-			case key == "cluster.nodes" && leafOf(s.value) == int64(workers.Hosts()):
+			case key == "cluster.nodes" && set.value == int64(workers.Hosts()):
 			case f.history && l.leavesOpen(f, key):
 				states = true
 			default:
@@ -199,18 +199,6 @@ func (l *load) changes(f *File) {
 			l.changed = append(l.changed, text)
 		} else if states {
 			l.stated = append(l.stated, text)
-		}
-	}
-}
-
-// leafOf returns the value of a setting.
-func leafOf(tree any) any {
-	for {
-		m, ok := tree.(map[string]any)
-		if !ok {
-			return tree
-		}
-		for _, tree = range m {
 		}
 	}
 }
