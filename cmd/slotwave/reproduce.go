@@ -95,6 +95,7 @@ type answered interface {
 
 // reproduce answers the claims of one paper, or with an empty name of all.
 func (a *app) reproduce(name string, k *reproducing) (err error) {
+	defer collectLate()()
 	k.Build = build()
 	if _, err := scenarios.Platform(k.Platform); k.Platform != "" && err != nil && !study.IsFile(k.Platform) {
 		return fmt.Errorf("--platform: %w", err)

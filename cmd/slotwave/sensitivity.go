@@ -50,6 +50,7 @@ predict the same changes; zhang needs models.platform_model.
 }
 
 func (a *app) sensitivity(name string, k *asked, by float64) error {
+	defer collectLate()()
 	s, err := a.open(name, k)
 	if err != nil {
 		return err

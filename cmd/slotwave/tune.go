@@ -44,6 +44,7 @@ the settings as tune.csv.`,
 }
 
 func (a *app) tune(name string, k *asked) error {
+	defer collectLate()()
 	s, err := a.open(name, k)
 	if err != nil {
 		return err
