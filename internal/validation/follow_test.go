@@ -119,12 +119,13 @@ func TestFollow(t *testing.T) {
 			}
 		}
 	}
+	const most = 7
 	for kind, list := range ratios {
 		slices.Sort(list)
 		slices.Sort(widths[kind])
 		t.Logf("| reduces known %d | %d of %d, without a prediction %d; factors %.2f, widths %.2f |", kind, held[kind], jobs[kind], unknown, list, widths[kind])
-		if n, most := len(list), [2]float64{7, 5}[kind]; n >= 10 && widths[kind][n/2] > most {
-			t.Errorf("reduces known %d: half of the intervals are %.1f times as long as the time left: want %.0f", kind, widths[kind][n/2], most)
+		if n := len(list); n >= 10 && widths[kind][n/2] > most {
+			t.Errorf("reduces known %d: half of the intervals are %.1f times as long as the time left: want %d", kind, widths[kind][n/2], most)
 		}
 	}
 	if all := jobs[0] + jobs[1]; 3*(held[0]+held[1]) < 2*all || all == 0 { // docs/validation.md has the figures of more worlds
