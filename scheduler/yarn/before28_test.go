@@ -89,7 +89,7 @@ func TestUserLimitByRelease(t *testing.T) {
 		want(t, release+": u1 has", a.used.MemoryMiB, 24*1024)
 		b := d.start("b", "default", "u2")
 		d.ask(b, 20, mib(1024, 1), 40)
-		return b.capacity.leaf.users.limit("u2", mib(1024, 1)).MemoryMiB
+		return b.capacity.leaf.users.limit(b.capacity.leaf.users.user(b), mib(1024, 1)).MemoryMiB
 	}
 	want(t, "3.3.6: 25 % of the queue", limit("3.3.6"), 8*1024)
 	want(t, "2.7.7: all of it for the one user that asks", limit("2.7.7"), 32*1024)
@@ -100,8 +100,8 @@ func TestUserLimitOfASmallQueue(t *testing.T) {
 	d := capacityDesk(t, 1, mib(8192, 8), with("2.7.7", map[string]string{"root.queues": "a,b", "root.a.capacity": "1", "root.b.capacity": "99"}))
 	a := d.submit("x", "a", "u", mib(1024, 1))
 	m := a.capacity.leaf.users
-	want(t, "guarantee rounded up", m.limit("u", mib(1024, 1)).MemoryMiB, 1024)
-	want(t, "request", m.limit("u", mib(3072, 1)).MemoryMiB, 3072)
+	want(t, "guarantee rounded up", m.limit(m.user(a), mib(1024, 1)).MemoryMiB, 1024)
+	want(t, "request", m.limit(m.user(a), mib(3072, 1)).MemoryMiB, 3072)
 }
 
 // Before 2.8 one application of a queue runs whatever the limit, later one while none has

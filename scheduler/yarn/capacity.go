@@ -68,8 +68,8 @@ func (s *capacity) AttemptRemoved(a *App) {
 	for _, c := range a.reservations() {
 		s.complete(c, Aborted, true)
 	}
-	for _, t := range a.tables {
-		if any := t.ask(Any); any != nil && any.Count > 0 {
+	for _, x := range a.levels {
+		if any := x.table.ask(Any); any != nil && any.Count > 0 {
 			s.wants(a, Resource{}.Minus(any.Size.Times(int64(any.Count))))
 		}
 	}
@@ -83,7 +83,7 @@ func (s *capacity) AppRemoved(a *App) { a.capacity.leaf.users.rests(a) }
 // NodeAdded implements Scheduler.
 func (s *capacity) NodeAdded(n *Node) {
 	s.addNode(n)
-	s.root.resize(newLimits(s.total))
+	s.root.resize(s.root.given.reset(s.total))
 }
 
 // NodeRemoved implements Scheduler (CapacityScheduler.removeNode).
@@ -96,7 +96,7 @@ func (s *capacity) NodeRemoved(n *Node) {
 		s.complete(n.reserved, Aborted, true)
 	}
 	s.removeNode(n)
-	s.root.resize(newLimits(s.total))
+	s.root.resize(s.root.given.reset(s.total))
 }
 
 // Normalize implements Scheduler.
@@ -198,7 +198,7 @@ func (s *capacity) unreserve(c *Container) bool {
 func (s *capacity) NodeUpdate(n *Node, gone []Ended) {
 	report(gone, s.complete, func(c *Container, byNode bool) { c.node.vacate(c, byNode) })
 	if r := n.reserved; r != nil {
-		s.commit(n, r.app.capacity.leaf.assign(n, newLimits(s.total)))
+		s.commit(n, r.app.capacity.leaf.assign(n, s.root.given.reset(s.total)))
 		if s.release.Capacity28 {
 			return
 		}
@@ -230,7 +230,7 @@ func (s *capacity) assignNode(n *Node) (assignment, bool) {
 	if n.reserved != nil || s.calc.available(n.free, s.least) <= 0 {
 		return assignment{}, false
 	}
-	a := s.root.assign(n, newLimits(s.total))
+	a := s.root.assign(n, s.root.given.reset(s.total))
 	s.commit(n, a)
 	return a, s.calc.compare(s.total, a.size, Resource{}) > 0
 }
@@ -296,7 +296,7 @@ func (s *capacity) accepts(n *Node, p assignment, c *Container, again bool) bool
 	if p.release != nil {
 		released = p.release.Size
 	}
-	u := l.users.users[p.app.User]
+	u := l.users.user(p.app)
 	if u == nil || s.calc.compare(s.total, u.used.Minus(released), limit) > 0 {
 		return false
 	}

@@ -114,7 +114,7 @@ func TestRackDelay(t *testing.T) {
 		want(t, "missed", d.beat(d.nodes[i%4]), 0)
 	}
 	want(t, "fifth offer", d.beat(d.nodes[1]), 1)
-	want(t, "counted anew", a.chances[20], 1)
+	want(t, "counted anew", a.at(20).chances, 1)
 }
 
 // Away from all its data, an application waits for more offers the more names it asks
@@ -131,7 +131,7 @@ func TestOffSwitchDelay(t *testing.T) {
 		want(t, "missed", d.beat(d.nodes[i]), 0)
 	}
 	want(t, "fifth offer", d.beat(d.nodes[0]), 1)
-	want(t, "not reset", a.chances[20], 5)
+	want(t, "not reset", a.at(20).chances, 5)
 }
 
 // rack-locality-additional-delay replaces that rule.
@@ -238,7 +238,7 @@ func TestReservation(t *testing.T) {
 	number := d.nodes[0].reserved.Number
 	want(t, "use of the queue", d.s.(*capacity).root.used.MemoryMiB, (1+4+6)*1024)
 	want(t, "nothing else", d.beat(d.nodes[0]), 0)
-	want(t, "tries", a.retries[5], 1)
+	want(t, "tries", a.at(5).retries, 1)
 	launch(small...)
 	d.s.NodeUpdate(d.nodes[0], nil)
 	d.s.NodeUpdate(d.nodes[0], []Ended{{small[0], Success}, {small[1], Success}, {small[2], Success}})
@@ -477,7 +477,7 @@ func TestStrictLocality(t *testing.T) {
 		for range 3 {
 			want(t, name+": elsewhere", d.beat(d.nodes[1]), 0)
 		}
-		want(t, name+": missed", a.chances[20], 0)
+		want(t, name+": missed", a.at(20).chances, 0)
 		want(t, name+": on its host", d.beat(d.nodes[0]), 1)
 		d.s.Update(a, []Ask{
 			{Priority: 10, Place: rack, Size: mib(1024, 1), Count: 1}, {Priority: 10, Size: mib(1024, 1), Count: 1, Strict: true},
@@ -755,11 +755,11 @@ func TestStarvedReservations(t *testing.T) {
 	d.ask(a, 5, mib(2048, 1), 1)
 	d.nodes[0].free, d.nodes[1].free = mib(1024, 1), mib(1024, 1)
 	d.beat(d.nodes[0])
-	want(t, "reserved", a.reservedAt(5), 1)
+	want(t, "reserved", len(a.at(5).booked.list), 1)
 	want(t, "at once", s.mayTake(a, 5, mib(2048, 1)), false)
-	a.retries[5] = 1
+	a.at(5).retries = 1
 	want(t, "1 try x 3/4", s.mayTake(a, 5, mib(2048, 1)), false)
-	a.retries[5] = 2
+	a.at(5).retries = 2
 	want(t, "2 tries x 3/4", s.mayTake(a, 5, mib(2048, 1)), true)
 }
 

@@ -26,6 +26,11 @@ func newCapacity(r *reader, l Listener) (Scheduler, error) {
 		maxPriority:     int32(r.whole("yarn.cluster.max-application-priority", 0)),
 		maxApps:         int(r.whole(capacityPrefix+"maximum-applications", 10000)),
 	}
+	for _, key := range sortedKeys(r.p) {
+		if strings.Contains(key, ".user-settings.") && strings.HasSuffix(key, ".weight") {
+			r.weighted = append(r.weighted, key)
+		}
+	}
 	if !r.release.Capacity28 {
 		s.perBeat = -1
 	}
@@ -328,11 +333,10 @@ func (r *reader) weights(path string, percent float32) map[string]float32 {
 			continue
 		}
 		prefix := capacityPrefix + path[:end] + ".user-settings."
-		for _, key := range sortedKeys(r.p) {
+		for _, key := range r.weighted {
 			if user, ok := strings.CutPrefix(key, prefix); ok {
-				if user, ok := strings.CutSuffix(user, ".weight"); ok {
-					out[user], from[user] = r.number(key, 1), key
-				}
+				user = strings.TrimSuffix(user, ".weight")
+				out[user], from[user] = r.number(key, 1), key
 			}
 		}
 	}

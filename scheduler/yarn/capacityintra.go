@@ -144,8 +144,8 @@ func (i *intraQueue) apps(l *capacityLeaf, masters map[string]Resource) []*ideal
 	for _, a := range slices.Concat(l.pending, l.active) {
 		u := users[a.User]
 		if u == nil {
-			used := l.users.users[a.User].used
-			u = &idealUser{am: masters[a.User], rolling: used, used: used.Minus(masters[a.User]), limit: l.users.limitOfAll(a.User).Minus(masters[a.User])}
+			own := l.users.user(a)
+			u = &idealUser{am: masters[a.User], rolling: own.used, used: own.used.Minus(masters[a.User]), limit: l.users.limitOfAll(own).Minus(masters[a.User])}
 			users[a.User] = u
 		}
 		x := &idealApp{a: a, user: u, used: a.used}

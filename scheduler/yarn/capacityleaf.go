@@ -5,12 +5,13 @@ import "slices"
 // capacityApp is what a leaf queue keeps of an application (FiCaSchedulerApp, 3.3.6).
 type capacityApp struct {
 	leaf    *capacityLeaf
-	size    Resource // of the ApplicationMaster, normalised
-	ordered bool     // activated: in the list of those that are given containers
-	key     Resource // use as of the last renewal of its place in the order
-	wish    Resource // the same and what it asked for then
-	seen    bool     // it has been offered a node, or seen a change of the cluster
-	request Resource // with which it was, before 2.8
+	user    *capacityUser // as of the last look (capacityUsers.user)
+	size    Resource      // of the ApplicationMaster, normalised
+	ordered bool          // activated: in the list of those that are given containers
+	key     Resource      // use as of the last renewal of its place in the order
+	wish    Resource      // the same and what it asked for then
+	seen    bool          // it has been offered a node, or seen a change of the cluster
+	request Resource      // with which it was, before 2.8
 }
 
 // capacityLeaf is a queue that holds applications (LeafQueue, 3.3.6).
@@ -108,7 +109,7 @@ func (l *capacityLeaf) activate() {
 			kept = append(kept, a)
 			continue
 		}
-		u := l.users.users[a.User]
+		u := l.users.user(a)
 		if !known {
 			userLimit, known = l.userAMLimit(u), true
 		}
@@ -116,8 +117,7 @@ func (l *capacityLeaf) activate() {
 			kept = append(kept, a)
 			continue
 		}
-		u.pending--
-		u.active++
+		l.users.count(u, -1, 1)
 		a.capacity.ordered = true
 		l.insert(a)
 		l.amUsed = l.amUsed.Plus(size)
@@ -138,8 +138,7 @@ func (l *capacityLeaf) full(user string) bool {
 
 // submit adds an attempt (LeafQueue.addApplicationAttempt).
 func (l *capacityLeaf) submit(a *App) {
-	u := l.users.of(a.User)
-	u.pending++
+	l.users.count(l.users.of(a.User), 1, 0)
 	i, _ := slices.BinarySearchFunc(l.pending, a, inputOrder)
 	l.pending = slices.Insert(l.pending, i, a)
 	if s := l.q.s; s.calc.compare(s.total, s.total, Resource{}) > 0 || !s.release.Capacity28 {
@@ -155,10 +154,10 @@ func (l *capacityLeaf) withdraw(a *App) {
 		l.stale = slices.DeleteFunc(l.stale, func(x *App) bool { return x == a })
 		l.amUsed = l.amUsed.Minus(a.capacity.size)
 		u.amUsed = u.amUsed.Minus(a.capacity.size)
-		u.active--
+		l.users.count(u, 0, -1)
 	} else {
 		l.pending = slices.DeleteFunc(l.pending, func(x *App) bool { return x == a })
-		u.pending--
+		l.users.count(u, -1, 0)
 	}
 	if u.active+u.pending == 0 {
 		l.users.remove(a.User)
@@ -223,7 +222,7 @@ func (l *capacityLeaf) assign(n *Node, li *limits) assignment {
 
 // userLimit is LeafQueue.computeUserLimitAndSetHeadroom.
 func (l *capacityLeaf) userLimit(a *App, request Resource) Resource {
-	limit := l.users.limit(a.User, request)
+	limit := l.users.limit(l.users.user(a), request)
 	if s := l.q.s; !s.release.Capacity28 && a.capacity.request != request {
 		a.capacity.request = request
 		s.changes++
@@ -239,7 +238,7 @@ func (l *capacityLeaf) userLimit(a *App, request Resource) Resource {
 // giving up reservations (LeafQueue.canAssignToUser).
 func (l *capacityLeaf) mayUse(a *App, limit Resource, li *limits) bool {
 	s := l.q.s
-	u := l.users.users[a.User]
+	u := l.users.user(a)
 	if u == nil {
 		return false
 	}
@@ -263,12 +262,12 @@ func (l *capacityLeaf) headroom(a *App) Resource {
 		return Resource{}
 	}
 	s := l.q.s
-	u := l.users.users[a.User]
+	u := l.users.user(a)
 	if u == nil {
 		return Resource{}
 	}
 	var zero Resource
-	limit := l.users.limit(a.User, a.capacity.request)
+	limit := l.users.limit(u, a.capacity.request)
 	if !s.release.Capacity28 {
 		left := s.calc.roundDown(limit.Minus(u.used).Min(l.current.Minus(l.q.used)), s.least)
 		left.MemoryMiB = max(left.MemoryMiB, 0)
@@ -286,13 +285,13 @@ func (l *capacityLeaf) headroom(a *App) Resource {
 // (LeafQueue.allocateResource, releaseResource).
 func (l *capacityLeaf) allocate(a *App, r Resource) {
 	l.q.allocate(r)
-	l.users.add(a.User, r)
+	l.users.add(a, r)
 	l.reorder(a)
 }
 
 func (l *capacityLeaf) release(a *App, r Resource) {
 	l.reorder(a)
 	l.q.release(r)
-	l.users.add(a.User, Resource{}.Minus(r))
+	l.users.add(a, Resource{}.Minus(r))
 	l.q.parent.each(func(q *capacityQueue) { q.release(r) })
 }

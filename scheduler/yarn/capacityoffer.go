@@ -68,7 +68,7 @@ func (s *capacity) propose(a *App, n *Node, p Priority, t try, booked *Container
 
 func (s *capacity) resetChances(a *App, p Priority, near locality, booked *Container) {
 	if booked == nil && (near == nodeLocal || near == rackLocal && s.rackFullReset) {
-		a.chances[p] = 0
+		a.at(p).chances = 0
 	}
 }
 
@@ -99,11 +99,11 @@ func (s *capacity) tryPriority(a *App, n *Node, li *limits, p Priority, booked *
 	if a.refused[n.Index] {
 		return try{outcome: appSkipped}
 	}
-	a.chances[p]++
+	a.at(p).chances++
 	s.changes++
 	r := s.tryPlaces(a, n, li, p, t, booked)
 	if booked == nil && r.outcome == prioritySkipped {
-		a.chances[p]--
+		a.at(p).chances--
 		s.changes--
 	}
 	return r
@@ -148,7 +148,7 @@ func (s *capacity) tryPlaces(a *App, n *Node, li *limits, p Priority, t *table, 
 		if !t.relaxed(n.Rack) {
 			return try{}
 		}
-		if int32(min(len(s.nodes), s.nodeDelay)) < a.chances[p] {
+		if int32(min(len(s.nodes), s.nodeDelay)) < a.at(p).chances {
 			if r := s.tryPlace(a, n, li, p, *ask, rackLocal, booked); r.size != (Resource{}) {
 				return r
 			}
@@ -158,7 +158,7 @@ func (s *capacity) tryPlaces(a *App, n *Node, li *limits, p Priority, t *table, 
 	if ask == nil || ask.Count <= 0 || !t.relaxed(Any) {
 		return try{}
 	}
-	if booked == nil && !s.mayGoOff(a.chances[p], t) {
+	if booked == nil && !s.mayGoOff(a.at(p).chances, t) {
 		return try{outcome: appSkipped}
 	}
 	r := s.tryPlace(a, n, li, p, *ask, offSwitch, booked)
@@ -216,26 +216,25 @@ func (s *capacity) tryPlace(a *App, n *Node, li *limits, p Priority, ask Ask, ne
 // reserved. Reservations that were retried often enough let it reserve more
 // (RegularContainerAllocator.shouldAllocOrReserveNewContainer).
 func (s *capacity) mayTake(a *App, p Priority, size Resource) bool {
-	booked := a.reservedAt(p)
+	x := a.at(p)
+	booked := len(x.booked.list)
 	starved := 0
 	if booked > 0 {
 		q := a.capacity.leaf.q
 		factor := s.calc.ratio(size, q.largest)
-		starved = int(float32(a.retries[p]) / float32(booked) * (1 - min(factor, q.leastFactor)))
+		starved = int(float32(x.retries) / float32(booked) * (1 - min(factor, q.leastFactor)))
 	}
-	return starved+int(a.table(p).count(Any))-booked > 0
+	return starved+int(x.table.count(Any))-booked > 0
 }
 
 // toRelease finds a reservation of at least a size (FiCaSchedulerApp.findNodeToUnreserve).
 func (s *capacity) toRelease(a *App, p Priority, size Resource) *Container {
 	var found *Container
-	if b := a.bookings[p]; b != nil {
-		b.each(func(c *Container) bool {
-			if s.calc.fits(size, c.Size) {
-				found = c
-			}
-			return found == nil
-		})
-	}
+	a.at(p).booked.each(func(c *Container) bool {
+		if s.calc.fits(size, c.Size) {
+			found = c
+		}
+		return found == nil
+	})
 	return found
 }

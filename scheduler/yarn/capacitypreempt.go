@@ -150,7 +150,8 @@ func (l *capacityLeaf) pendingWithinLimits(deduct bool) Resource {
 	for _, a := range l.active {
 		room, ok := left[a.User]
 		if !ok {
-			room = l.users.limit(a.User, l.q.s.least).Minus(l.users.users[a.User].used).Max(zero)
+			u := l.users.user(a)
+			room = l.users.limit(u, l.q.s.least).Minus(u.used).Max(zero)
 		}
 		want := a.pending
 		if deduct {
@@ -403,7 +404,7 @@ func (p *preemption) chooseOnNodes(allowed *Resource) map[*App][]*Container {
 	}
 	var nodes []offer
 	list := slices.Clone(p.s.nodes)
-	SortNodes(list, p.s.slots, func(n *Node) *Node { return n })
+	sortNodes(list, p.s.slots)
 	gives := make(map[*capacityLeaf]*Resource)
 	for l, t := range p.leafs {
 		if p.s.calc.compare(p.s.total, t.obtain, Resource{}) > 0 {

@@ -15,8 +15,6 @@ type limits struct {
 	blocked  Resource // kept for a sibling that stopped on its own limit
 }
 
-func newLimits(limit Resource) *limits { return &limits{limit: limit, headroom: limit} }
-
 // reset makes the limits those of another assignment.
 func (l *limits) reset(limit Resource) *limits {
 	*l = limits{limit: limit, headroom: limit}

@@ -6,7 +6,12 @@ type capacityUser struct {
 	ratio           float32 // of the cluster
 	pending, active int     // applications
 	weight          float32
+	asks            bool // one of the activated ones asks: its use is in usedActive
+	gone            bool // it has no applications
 }
+
+// waits reports whether none of a user's applications is activated.
+func (u *capacityUser) waits() bool { return u.pending > 0 && u.active <= 0 }
 
 // capacityUsers are the users of a leaf queue (UsersManager, 3.3.6). A user is active
 // while one of its activated applications asks for containers.
@@ -18,7 +23,6 @@ type capacityUsers struct {
 
 	users      map[string]*capacityUser
 	asking     map[string]map[int32]bool // applications that ask, of each active user
-	inActive   map[string]bool           // whose use is in usedActive
 	weight     float32                   // of the active users
 	allWeight  float32
 	usedActive Resource
@@ -27,7 +31,8 @@ type capacityUsers struct {
 	// The limits of active users and of all hold until the version changes.
 	version         uint64
 	ofActive, ofAll userLimit
-	onlyPending     int // users without an activated application, as of the last computation
+	waiting         int // users without an activated application
+	onlyPending     int // the same, as of the last computation
 }
 
 // userLimit is a limit as of a version.
@@ -39,7 +44,7 @@ type userLimit struct {
 func newCapacityUsers(q *capacityQueue) *capacityUsers {
 	return &capacityUsers{
 		q: q, users: make(map[string]*capacityUser), asking: make(map[string]map[int32]bool),
-		inActive: make(map[string]bool), version: 1,
+		version: 1,
 	}
 }
 
@@ -52,33 +57,54 @@ func (m *capacityUsers) of(name string) *capacityUser {
 			u.weight = w
 		}
 		m.users[name] = u
-		m.allWeight = m.sum(func(string) bool { return true })
+		m.allWeight = m.sum(func(*capacityUser) bool { return true })
 	}
 	return u
 }
 
+// user returns the user of an application, or nil.
+func (m *capacityUsers) user(a *App) *capacityUser {
+	own := &a.capacity.user
+	if *own == nil || (*own).gone {
+		*own = m.users[a.User]
+	}
+	return *own
+}
+
+// count changes how many applications of a user wait for activation and how many do not.
+func (m *capacityUsers) count(u *capacityUser, pending, active int) {
+	if u.waits() {
+		m.waiting--
+	}
+	u.pending += pending
+	u.active += active
+	if u.waits() {
+		m.waiting++
+	}
+}
+
 // sum adds the weights of some users. Java adds them in the order of a hash map: with
 // weights that are not whole the last bit may differ.
-func (m *capacityUsers) sum(counts func(string) bool) float32 {
+func (m *capacityUsers) sum(counts func(*capacityUser) bool) float32 {
 	var w float32
 	for _, name := range sortedKeys(m.users) {
-		if counts(name) {
-			w += m.users[name].weight
+		if u := m.users[name]; counts(u) {
+			w += u.weight
 		}
 	}
 	return w
 }
 
 func (m *capacityUsers) sumActive() {
-	m.weight = m.sum(func(name string) bool { return m.inActive[name] })
+	m.weight = m.sum(func(u *capacityUser) bool { return u.asks })
 }
 
 // remove forgets a user without applications.
 func (m *capacityUsers) remove(name string) {
+	m.users[name].gone = true
 	delete(m.users, name)
-	delete(m.inActive, name)
 	m.sumActive()
-	m.allWeight = m.sum(func(string) bool { return true })
+	m.allWeight = m.sum(func(*capacityUser) bool { return true })
 }
 
 // asks notes that an application wants containers (UsersManager.activateApplication).
@@ -92,8 +118,8 @@ func (m *capacityUsers) asks(a *App) {
 		m.asking[a.User] = apps
 		m.version++
 		u := m.of(a.User)
-		if !m.inActive[a.User] {
-			m.inActive[a.User] = true
+		if !u.asks {
+			u.asks = true
 			m.sumActive()
 			m.usedActive = m.usedActive.Plus(u.used)
 		}
@@ -113,8 +139,8 @@ func (m *capacityUsers) rests(a *App) {
 	}
 	delete(m.asking, a.User)
 	m.version++
-	if u := m.users[a.User]; u != nil && m.inActive[a.User] {
-		delete(m.inActive, a.User)
+	if u := m.users[a.User]; u != nil && u.asks {
+		u.asks = false
 		m.sumActive()
 		m.usedActive = m.usedActive.Minus(u.used)
 	}
@@ -125,10 +151,13 @@ func (m *capacityUsers) rests(a *App) {
 func (m *capacityUsers) active() int { return len(m.asking) + m.onlyPending }
 
 // add books use, negative for what is given back (UsersManager.updateUserResourceUsage).
-func (m *capacityUsers) add(name string, r Resource) {
-	u := m.of(name)
+func (m *capacityUsers) add(a *App, r Resource) {
+	u := m.user(a)
+	if u == nil {
+		u = m.of(a.User)
+	}
 	u.used = u.used.Plus(r)
-	if m.inActive[name] {
+	if u.asks {
 		m.usedActive = m.usedActive.Plus(r)
 	}
 	m.version++
@@ -149,10 +178,10 @@ func (m *capacityUsers) resize() {
 	}
 }
 
-// limit is what an active user of a name may use
+// limit is what an active user may use
 // (UsersManager.getComputedResourceLimitForActiveUsers). Before 2.8 it depends on the
 // request and not on what the users use (LeafQueue.computeUserLimit, 2.7.7).
-func (m *capacityUsers) limit(name string, request Resource) Resource {
+func (m *capacityUsers) limit(u *capacityUser, request Resource) Resource {
 	if s := m.q.s; !s.release.Capacity28 {
 		guaranteed := greater(s.calc, s.total, m.q.leaf.guaranteed(), request)
 		current := guaranteed
@@ -161,36 +190,31 @@ func (m *capacityUsers) limit(name string, request Resource) Resource {
 		}
 		return m.bounded(guaranteed, current, s.calc.divideWhole(current, int64(len(m.asking))))
 	}
-	return m.computed(&m.ofActive, name, func(Resource) (Resource, float32) { return m.usedActive.Plus(m.q.s.least), m.weight })
+	return m.computed(&m.ofActive, u, func(Resource) (Resource, float32) { return m.usedActive.Plus(m.q.s.least), m.weight })
 }
 
 // limitOf is the same, and leaves what was computed last as it is.
-func (m *capacityUsers) limitOf(name string, request Resource) Resource {
+func (m *capacityUsers) limitOf(u *capacityUser, request Resource) Resource {
 	kept := *m
 	defer func() { *m = kept }()
-	return m.limit(name, request)
+	return m.limit(u, request)
 }
 
-// limitOfAll is what a user of a name may use if all users count, not only the active
+// limitOfAll is what a user may use if all users count, not only the active
 // ones (UsersManager.getComputedResourceLimitForAllUsers).
-func (m *capacityUsers) limitOfAll(name string) Resource {
-	return m.computed(&m.ofAll, name, func(current Resource) (Resource, float32) { return current, m.allWeight })
+func (m *capacityUsers) limitOfAll(u *capacityUser) Resource {
+	return m.computed(&m.ofAll, u, func(current Resource) (Resource, float32) { return current, m.allWeight })
 }
 
 // computed returns a limit times the weight of a user, computed anew at need. whose gives
 // what the users share and the sum of their weights.
-func (m *capacityUsers) computed(l *userLimit, name string, whose func(current Resource) (Resource, float32)) Resource {
+func (m *capacityUsers) computed(l *userLimit, u *capacityUser, whose func(current Resource) (Resource, float32)) Resource {
 	if l.version != m.version {
 		*l = userLimit{m.compute(whose), m.version}
-		m.onlyPending = 0
-		for _, u := range m.users {
-			if u.pending > 0 && u.active <= 0 {
-				m.onlyPending++
-			}
-		}
+		m.onlyPending = m.waiting
 	}
 	weight := float32(1)
-	if u := m.users[name]; u != nil {
+	if u != nil {
 		weight = u.weight
 	}
 	return m.q.s.calc.timesDown(l.limit, float64(weight), m.q.s.least)

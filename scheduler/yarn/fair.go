@@ -303,7 +303,7 @@ func (s *fair) assignLoop(n *Node) {
 // visited: a sorted set of nodes holds one of each.
 func (s *fair) visit() {
 	list := slices.Clone(s.nodes)
-	SortNodes(list, s.slots, func(n *Node) *Node { return n })
+	sortNodes(list, s.slots)
 	slices.SortStableFunc(list, func(a, b *Node) int { return cmp.Compare(b.free.MemoryMiB, a.free.MemoryMiB) })
 	if s.release.Fair28 {
 		list = slices.CompactFunc(list, func(a, b *Node) bool { return a.free.MemoryMiB == b.free.MemoryMiB })

@@ -123,7 +123,7 @@ func (f *fairApp) choose(p Priority, n *Node) (*Ask, locality, bool) {
 
 // offered counts an offer.
 func (f *fairApp) offered(p Priority) {
-	f.app.chances[p]++
+	f.app.at(p).chances++
 	if s := f.s; s.continuous || s.nodeThreshold >= 0 && s.rackThreshold >= 0 {
 		s.changes++
 	}
@@ -165,9 +165,9 @@ func (f *fairApp) level(p Priority) locality {
 	if level == rackLocal {
 		threshold = min(s.rackThreshold, 1)
 	}
-	if level != offSwitch && float64(f.app.chances[p]) > float64(len(s.nodes))*threshold {
+	if level != offSwitch && float64(f.app.at(p).chances) > float64(len(s.nodes))*threshold {
 		f.levels[p] = level + 1
-		f.app.chances[p] = 0
+		f.app.at(p).chances = 0
 	}
 	return f.levels[p]
 }
@@ -194,7 +194,7 @@ func (f *fairApp) levelByTime(p Priority) locality {
 	if level != offSwitch && now-f.relaxed[p] > delay {
 		f.levels[p] = level + 1
 		f.relaxed[p] = now
-		f.app.chances[p] = 0
+		f.app.at(p).chances = 0
 	}
 	return f.levels[p]
 }

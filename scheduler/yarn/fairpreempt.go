@@ -258,7 +258,7 @@ func (s *fair) nodesAt(p Place) []*Node {
 		}
 	}
 	if p == Any {
-		SortNodes(list, s.slots, func(n *Node) *Node { return n })
+		sortNodes(list, s.slots)
 	}
 	return list
 }
@@ -268,9 +268,12 @@ func (s *fair) nodesAt(p Place) []*Node {
 func (f *fairApp) starvedAsks() []Ask {
 	var list []Ask
 	lacks := f.lacks()
-	for _, p := range f.app.priorities() {
+	for _, x := range f.app.byKey() {
+		if x.table == nil {
+			continue
+		}
 		seen := visited{racks: make(map[Place]bool), ofNodes: make(map[Place]bool)}
-		for _, ask := range f.app.table(p).byHash(f.s.listener) {
+		for _, ask := range x.table.byHash(f.s.listener) {
 			if lacks == (Resource{}) {
 				return list
 			}

@@ -38,9 +38,9 @@ func stringHash(s string) uint32 {
 	return h
 }
 
-// slot is the bucket of a node's NodeId (NodeId.hashCode), with the port of the
+// Slot is the bucket of a node's NodeId (NodeId.hashCode), with the port of the
 // measured clusters.
-func (n *Node) slot(slots int) int {
+func (n *Node) Slot(slots int) int {
 	if n.hash == 0 {
 		const port = 1234
 		prime := uint32(493217)
@@ -49,9 +49,9 @@ func (n *Node) slot(slots int) int {
 	return slotOf(n.hash, slots)
 }
 
-// SortNodes orders what belongs to nodes as a hash map of NodeIds lists it.
-func SortNodes[T any](list []T, slots int, node func(T) *Node) {
-	slices.SortStableFunc(list, func(x, y T) int { return node(x).slot(slots) - node(y).slot(slots) })
+// sortNodes orders nodes as a hash map of NodeIds lists them.
+func sortNodes(list []*Node, slots int) {
+	slices.SortStableFunc(list, func(x, y *Node) int { return x.Slot(slots) - y.Slot(slots) })
 }
 
 // epoch is the start of the ResourceManager, in ms since 1970, of the measured clusters

@@ -112,20 +112,17 @@ type App struct {
 	Path     string   // of its queue, set by the policy
 
 	requests
-	live     []*Container // in order of allocation; nil where one has ended
-	gaps     int          // in live
-	granted  []*Container // not acquired yet
-	am       *Container
-	last     int32 // number of containers made
-	stopped  bool
-	runs     bool           // it is not held back by a limit of applications that run at once
-	refused  map[int32]bool // nodes that it refuses
-	used     Resource
-	held     Resource // by reservations
-	pending  Resource
-	chances  map[Priority]int32 // scheduling opportunities
-	retries  map[Priority]int32 // re-reservations
-	bookings map[Priority]*bookings
+	live    []*Container // in order of allocation; nil where one has ended
+	gaps    int          // in live
+	granted []*Container // not acquired yet
+	am      *Container
+	last    int32 // number of containers made
+	stopped bool
+	runs    bool           // it is not held back by a limit of applications that run at once
+	refused map[int32]bool // nodes that it refuses
+	used    Resource
+	held    Resource // by reservations
+	pending Resource
 
 	capacity *capacityApp
 	fair     *fairApp
@@ -141,11 +138,7 @@ func (a *App) Waits() bool { return a.am == nil }
 func (a *App) prepare(c *cluster) {
 	a.cluster = c
 	c.changes++
-	a.tables = make(map[Priority]*table)
 	a.refused = make(map[int32]bool)
-	a.chances = make(map[Priority]int32)
-	a.retries = make(map[Priority]int32)
-	a.bookings = make(map[Priority]*bookings)
 }
 
 // heard books what a heartbeat of the application says: releases, asks and changes of the
@@ -182,47 +175,32 @@ func (a *App) number(c *Container) {
 	c.Number = a.last
 }
 
-// reservedAt counts the reservations of a priority.
-func (a *App) reservedAt(p Priority) int {
-	if b := a.bookings[p]; b != nil {
-		return len(b.list)
-	}
-	return 0
-}
-
 // book reserves a node for a container, or counts one more try for the one that is
 // reserved (SchedulerApplicationAttempt.reserve).
 func (a *App) book(c *Container) {
 	a.cluster.changes++
+	x := a.at(c.Priority)
 	if c.state == fresh {
 		a.cluster.waiting++
 		a.held = a.held.Plus(c.Size)
-		a.retries[c.Priority] = 0
+		x.retries = 0
 		c.state = reserved
-		b := a.bookings[c.Priority]
-		if b == nil {
-			b = new(bookings)
-			a.bookings[c.Priority] = b
-		}
-		b.add(c)
+		x.booked.add(c)
 	} else {
-		a.retries[c.Priority]++
+		x.retries++
 	}
 	c.node.reserved = c
 }
 
 // unbook gives a reservation up.
 func (a *App) unbook(c *Container) bool {
-	b := a.bookings[c.Priority]
-	if b == nil || !b.remove(c) {
+	x := a.at(c.Priority)
+	if !x.booked.remove(c) {
 		return false
-	}
-	if len(b.list) == 0 {
-		delete(a.bookings, c.Priority)
 	}
 	a.cluster.changes++
 	a.cluster.waiting--
-	a.retries[c.Priority] = 0
+	x.retries = 0
 	a.held = a.held.Minus(c.Size)
 	c.node.reserved = nil
 	return true
@@ -231,8 +209,8 @@ func (a *App) unbook(c *Container) bool {
 // reservations lists those of an application
 // (SchedulerApplicationAttempt.getReservedContainers).
 func (a *App) reservations() (list []*Container) {
-	for _, p := range byKey(a.bookings) {
-		a.bookings[p].each(func(c *Container) bool {
+	for _, x := range a.byKey() {
+		x.booked.each(func(c *Container) bool {
 			list = append(list, c)
 			return true
 		})
@@ -244,7 +222,7 @@ func (a *App) reservations() (list []*Container) {
 // Hadoop's hash map of nodes lists them.
 type bookings struct {
 	list  []*Container // in order of reservation
-	slots int          // of the hash map, which never shrinks
+	slots int          // of the hash map, which never shrinks while it is not empty
 }
 
 func (b *bookings) add(c *Container) {
@@ -257,7 +235,9 @@ func (b *bookings) remove(c *Container) bool {
 	if i < 0 {
 		return false
 	}
-	b.list = slices.Delete(b.list, i, i+1)
+	if b.list = slices.Delete(b.list, i, i+1); len(b.list) == 0 {
+		b.slots = 0
+	}
 	return true
 }
 
@@ -265,7 +245,7 @@ func (b *bookings) remove(c *Container) bool {
 func (b *bookings) each(do func(*Container) bool) {
 	sorted := slices.Clone(b.list)
 	slices.SortStableFunc(sorted, func(x, y *Container) int {
-		return x.node.slot(b.slots) - y.node.slot(b.slots)
+		return x.node.Slot(b.slots) - y.node.Slot(b.slots)
 	})
 	for _, c := range sorted {
 		if !do(c) {
@@ -304,6 +284,7 @@ type cluster struct {
 	changes  uint64
 	waiting  int // applications that ask for something, and reservations
 	room     room
+	lowered  [][]Ask // spare lists of Container.asks
 }
 
 // Changes implements Scheduler.
@@ -391,7 +372,9 @@ func (a *App) grant(c *Container, near locality) {
 func (a *App) stop() {
 	a.stopped = true
 	a.cluster.changes++
-	clear(a.tables)
+	for _, x := range a.levels {
+		x.table = nil
+	}
 	for len(a.wanted) > 0 {
 		a.unwant(a.wanted[0])
 	}
@@ -429,6 +412,7 @@ func (a *App) pull(l Listener, into []*Container) []*Container {
 			a.am = c
 		}
 		c.state = acquired
+		a.cluster.lowered = append(a.cluster.lowered, c.asks[:0])
 		c.asks = nil
 		l.Acquired(c)
 		into = append(into, c)

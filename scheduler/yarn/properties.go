@@ -28,6 +28,8 @@ type reader struct {
 	release *model.YARNRelease
 	read    map[string]bool // keys that were asked for; nil: nobody wants to know
 	err     error
+
+	weighted []string // keys of the weights of users, sorted
 }
 
 // knows reports whether the release knows a setting.

@@ -16,7 +16,7 @@ type Refusal struct {
 // Asked returns how many containers the application asks for.
 func (a *App) Asked() (n int) {
 	for _, p := range a.wanted {
-		n += int(a.tables[p].count(Any))
+		n += int(a.table(p).count(Any))
 	}
 	return n
 }
@@ -24,7 +24,7 @@ func (a *App) Asked() (n int) {
 // first returns the first priority of which an application wants something, and its size.
 func (a *App) first() (Priority, Resource) {
 	p := a.wanted[0]
-	return p, a.tables[p].ask(Any).Size
+	return p, a.table(p).ask(Any).Size
 }
 
 // limitName writes the name of a limit with single spaces, whatever names it holds.
@@ -122,7 +122,7 @@ func (s *capacity) Refusal(a *App) Refusal {
 	case !a.capacity.ordered && !s.within(size.Plus(l.amUsed), l.amLimit):
 		return exceeds(l.amUsed, l.amLimit, size, s.calc.cores, "ApplicationMasters of queue %s", l.q.path)
 	case !a.capacity.ordered:
-		u := l.users.users[a.User]
+		u := l.users.user(a)
 		return exceeds(u.amUsed, l.userAMLimit(u), size, s.calc.cores, "ApplicationMasters%s in queue %s", a.ofUser(), l.q.path)
 	}
 	p, size := a.first()
@@ -131,11 +131,12 @@ func (s *capacity) Refusal(a *App) Refusal {
 			return exceeds(q.used, q.maximum, size, s.calc.cores, "maximum of queue %s (%.4g %%)", q.path, 100*q.absoluteTo)
 		}
 	}
-	if u, limit := l.users.users[a.User], l.users.limitOf(a.User, size); s.calc.compare(s.total, u.used, limit) > 0 {
+	u := l.users.user(a)
+	if limit := l.users.limitOf(u, size); s.calc.compare(s.total, u.used, limit) > 0 {
 		return exceeds(u.used, limit, size, s.calc.cores, "limit%s in queue %s", a.ofUser(), l.q.path)
 	}
 	t := a.table(p)
-	missed := a.chances[p] + 1
+	missed := a.at(p).chances + 1
 	return s.refusal(a, size, s.calc.cores, func(n *Node) bool {
 		rack := t.count(n.Rack) > 0
 		return rack && t.count(n.Host) > 0 || rack && int32(min(len(s.nodes), s.nodeDelay)) < missed || s.mayGoOff(missed, t)

@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -38,12 +39,18 @@ const (
 // table holds the asks of one priority by place (LocalityAppPlacementAllocator, 3.3.6).
 type table struct {
 	asks  map[Place]*Ask
+	any   *Ask   // asks[Any]
 	rooms []*Ask // spare entries
 	slots int    // of Hadoop's hash map of names
 }
 
 func (t *table) ask(p Place) *Ask {
-	if t == nil {
+	switch {
+	case t == nil:
+		return nil
+	case p == Any:
+		return t.any
+	case len(t.asks) == 1 && t.any != nil:
 		return nil
 	}
 	return t.asks[p]
@@ -65,29 +72,28 @@ func (t *table) relaxed(p Place) bool {
 
 // lower takes one container off the entry of a place; an entry that reaches 0 goes.
 func (t *table) lower(p Place) {
-	a := t.asks[p]
+	a := t.ask(p)
 	if a.Count--; a.Count == 0 {
 		delete(t.asks, p)
 		t.rooms = append(t.rooms, a)
+		t.any = t.asks[Any]
 	}
 }
 
 func (t *table) put(ask Ask) {
-	if a := t.asks[ask.Place]; a != nil {
-		*a = ask
-		return
-	}
-	if n := len(t.rooms); n > 0 {
-		a := t.rooms[n-1]
-		t.rooms = t.rooms[:n-1]
-		*a = ask
+	a := t.ask(ask.Place)
+	if a == nil {
+		a = new(Ask)
+		if n := len(t.rooms); n > 0 {
+			a, t.rooms = t.rooms[n-1], t.rooms[:n-1]
+		}
 		t.asks[ask.Place] = a
 		t.slots = concurrentSlots(t.slots, len(t.asks))
-		return
+		if ask.Place == Any {
+			t.any = a
+		}
 	}
-	a := ask
-	t.asks[ask.Place] = &a
-	t.slots = concurrentSlots(t.slots, len(t.asks))
+	*a = ask
 }
 
 // byHash lists the asks in the order of Hadoop's hash map of names.
@@ -106,12 +112,33 @@ func (t *table) byHash(l Listener) []*Ask {
 // requests are what an application still asks for (AppSchedulingInfo, 3.3.6).
 type requests struct {
 	cluster *cluster
-	tables  map[Priority]*table
+	levels  []*level
 	wanted  []Priority // priorities with a positive count of Any, rising
 }
 
+// level is what an application holds of one priority.
+type level struct {
+	priority Priority
+	table    *table   // asks; nil: none
+	chances  int32    // scheduling opportunities
+	retries  int32    // re-reservations
+	booked   bookings // reservations
+}
+
+// at returns what is held of a priority.
+func (r *requests) at(p Priority) *level {
+	for _, x := range r.levels {
+		if x.priority == p {
+			return x
+		}
+	}
+	x := &level{priority: p}
+	r.levels = append(r.levels, x)
+	return x
+}
+
 // table returns the asks of a priority, or nil.
-func (r *requests) table(p Priority) *table { return r.tables[p] }
+func (r *requests) table(p Priority) *table { return r.at(p).table }
 
 // want and unwant keep the list of priorities that may be given containers.
 func (r *requests) want(p Priority) {
@@ -143,11 +170,11 @@ type demand struct {
 // the whole table of its priority; any other entry of 0 stays, and counts among the names.
 func (r *requests) update(ask Ask) demand {
 	r.cluster.changes++
-	t := r.tables[ask.Priority]
-	if t == nil {
-		t = &table{asks: make(map[Place]*Ask)}
-		r.tables[ask.Priority] = t
+	x := r.at(ask.Priority)
+	if x.table == nil {
+		x.table = &table{asks: make(map[Place]*Ask)}
 	}
+	t := x.table
 	if ask.Place != Any {
 		t.put(ask)
 		return demand{}
@@ -162,7 +189,7 @@ func (r *requests) update(ask Ask) demand {
 	if ask.Count <= 0 {
 		r.unwant(ask.Priority)
 		if r.cluster.release.DropsTable {
-			delete(r.tables, ask.Priority)
+			x.table = nil
 		}
 		d.idle = true
 		return d
@@ -194,10 +221,14 @@ func (r *requests) updateAll(asks []Ask, normal func(Resource) Resource, changed
 // its locality concerns. It returns the ask of Any and the entries that were lowered.
 func (r *requests) take(p Priority, near locality, host, rack Place) []Ask {
 	r.cluster.changes++
-	t := r.tables[p]
+	x := r.at(p)
+	t := x.table
 	var lowered []Ask
+	if last := len(r.cluster.lowered) - 1; last >= 0 {
+		lowered, r.cluster.lowered = r.cluster.lowered[last], r.cluster.lowered[:last]
+	}
 	lower := func(place Place) {
-		one := *t.asks[place]
+		one := *t.ask(place)
 		one.Count = 1
 		lowered = append(lowered, one)
 		t.lower(place)
@@ -213,7 +244,7 @@ func (r *requests) take(p Priority, near locality, host, rack Place) []Ask {
 	if t.count(Any) == 0 {
 		r.unwant(p)
 		if len(t.asks) == 0 {
-			delete(r.tables, p)
+			x.table = nil
 		}
 	}
 	return lowered
@@ -227,7 +258,7 @@ func (a *App) giveBack(c *Container, lowered []Ask) (last demand) {
 	}
 	c.asks = nil
 	for _, ask := range lowered {
-		ask.Count = a.tables[ask.Priority].count(ask.Place) + 1
+		ask.Count = a.table(ask.Priority).count(ask.Place) + 1
 		last = a.update(ask) // Any comes last
 	}
 	return last
@@ -236,20 +267,19 @@ func (a *App) giveBack(c *Container, lowered []Ask) (last demand) {
 // has reports whether a container of a locality may still be taken on a node
 // (LocalityAppPlacementAllocator.canAllocate).
 func (r *requests) has(p Priority, near locality, n *Node) bool {
-	t := r.tables[p]
+	t := r.table(p)
 	return t.count(Any) > 0 &&
 		(near == offSwitch || t.count(n.Rack) > 0 && (near == rackLocal || t.count(n.Host) > 0))
 }
 
-// priorities lists the priorities that have a table.
-func (r *requests) priorities() []Priority { return byKey(r.tables) }
-
-// byKey lists priorities in the order of Hadoop's hash map of them
+// byKey lists what is held of priorities in the order of Hadoop's hash map of them
 // (SchedulerRequestKey.hashCode, Priority.hashCode).
-func byKey[V any](m map[Priority]V) []Priority {
+func (r *requests) byKey() []*level {
 	prime := uint32(517861)
-	hash := func(p Priority) int { return slotOf(31*31*(9511*prime+uint32(p)), 16) }
-	list := slices.Sorted(maps.Keys(m))
-	slices.SortStableFunc(list, func(a, b Priority) int { return hash(a) - hash(b) })
+	hash := func(x *level) int { return slotOf(31*31*(9511*prime+uint32(x.priority)), 16) }
+	list := slices.Clone(r.levels)
+	slices.SortFunc(list, func(a, b *level) int {
+		return cmp.Or(hash(a)-hash(b), cmp.Compare(a.priority, b.priority))
+	})
 	return list
 }

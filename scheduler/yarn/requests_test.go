@@ -6,7 +6,7 @@ import (
 )
 
 func newRequests(t *testing.T, name string) *requests {
-	return &requests{cluster: &cluster{release: release(t, name)}, tables: make(map[Priority]*table)}
+	return &requests{cluster: &cluster{release: release(t, name)}}
 }
 
 // Counts are absolute: what is sent again overwrites what was given meanwhile.
@@ -60,7 +60,7 @@ func TestHashes(t *testing.T) {
 	want(t, "concurrent buckets", concurrentSlots(0, 12), 32)
 	n := func(name string) *Node { return &Node{Name: name} }
 	list := []*Node{n("c000"), n("c001"), n("c002"), n("c003"), n("c004"), n("c005")}
-	SortNodes(list, 16, func(x *Node) *Node { return x })
+	sortNodes(list, 16)
 	got := ""
 	for _, x := range list {
 		got += x.Name[3:]
@@ -70,11 +70,15 @@ func TestHashes(t *testing.T) {
 
 // The order of Hadoop's hash map of priorities: those of one slot in rising order.
 func TestPrioritiesBySlot(t *testing.T) {
-	all := map[Priority]bool{}
+	var r requests
 	for p := range Priority(18) {
-		all[p] = true
+		r.at(17 - p)
 	}
-	want(t, "order", fmt.Sprint(byKey(all)), "[6 5 8 7 10 9 12 11 14 13 0 16 15 2 1 17 4 3]")
+	var order []Priority
+	for _, x := range r.byKey() {
+		order = append(order, x.priority)
+	}
+	want(t, "order", fmt.Sprint(order), "[6 5 8 7 10 9 12 11 14 13 0 16 15 2 1 17 4 3]")
 }
 
 // Java's hash maps double when they are more than three quarters full, or that full.

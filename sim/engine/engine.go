@@ -213,6 +213,15 @@ func (t Timer) Set() (Time, bool) {
 // the timer was set to the same instant again, either entry serves.
 func (t *timer) fires(x entry) bool { return t.at == x.at && t.rank == x.rank() }
 
+// Due reports whether a timer is set to the present instant. It leaves later timers on the
+// wheel, where many more for one instant cost nothing.
+func (e *Engine) Due() bool {
+	if len(e.run) == 0 && e.runEnd > uint64(e.now) {
+		return false
+	}
+	return e.Next() == e.now
+}
+
 // Next returns the instant of the next timer, or Never.
 func (e *Engine) Next() Time {
 	for len(e.run) > 0 || e.fill() {

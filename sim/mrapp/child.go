@@ -25,7 +25,9 @@ type child struct {
 // time that a process takes to start.
 func (a *AppMaster) launch(t *attempt) {
 	k := t.container
-	k.What = t.task.kind.String()[:1] + strconv.Itoa(int(t.task.index)) + "_" + strconv.Itoa(int(a.attemptNumber(t)))
+	var room [24]byte
+	name := strconv.AppendInt(append(room[:0], t.task.kind.String()[0]), int64(t.task.index), 10)
+	k.What = string(strconv.AppendInt(append(name, '_'), int64(a.attemptNumber(t)), 10))
 	if !a.master.Launch(k) {
 		t.child.silent = true
 		return

@@ -2,7 +2,6 @@ package yarn
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 
@@ -22,12 +21,13 @@ type agenda struct {
 	slots  []slot
 	free   []int32
 
-	after    func()       // runs after each call
+	after    func() bool  // runs after each call and reports whether to go on
 	running  bool         // a call is under way
 	current  turn         // its turn
 	followed bool         // it has set a call one period ahead
-	tied     []int32      // calls of this instant, a heap (container/heap)
-	untie    engine.Timer // runs the first of them
+	tied     []int32      // calls of this instant, a heap with the first one in front
+	dealing  bool         // they are being run
+	untie    engine.Timer // runs them when all of them are known
 }
 
 type slot struct {
@@ -63,7 +63,7 @@ func (f fork) compare(h fork) int {
 
 // before reports whether a call runs before another one of the same instant. Where one
 // series is older, its call was set a period ahead of the origin of the other.
-func (t turn) before(u turn, period engine.Time) bool {
+func (t *turn) before(u *turn, period engine.Time) bool {
 	switch {
 	case t.origin < u.origin:
 		return u.ahead < period
@@ -75,9 +75,9 @@ func (t turn) before(u turn, period engine.Time) bool {
 	return slices.CompareFunc(t.forks, u.forks, fork.compare) < 0
 }
 
-func newAgenda(e *engine.Engine, period engine.Time, after func()) *agenda {
+func newAgenda(e *engine.Engine, period engine.Time, after func() bool) *agenda {
 	g := &agenda{e: e, period: period, after: after}
-	g.untie = e.NewTimer(engine.Heartbeat, 0, g.runTied).Ranked(math.MaxUint32)
+	g.untie = e.NewTimer(engine.Heartbeat, 0, func(int32) { g.deal() }).Ranked(math.MaxUint32)
 	return g
 }
 
@@ -117,58 +117,98 @@ func (g *agenda) in(t turn, do func()) call {
 	g.free = g.free[:len(g.free)-1]
 	s := &g.slots[i]
 	s.do, s.turn = do, t
-	s.timer.Reset(t.at)
+	if t.at == g.e.Now() {
+		g.tie(i)
+	} else {
+		s.timer.Reset(t.at)
+	}
 	return call{g, i, s.use}
 }
 
 // fire runs a call, unless something else is due in this instant: then it waits until
 // all calls of the instant are known.
 func (g *agenda) fire(i int32) {
-	if len(g.tied) == 0 && g.e.Next() > g.e.Now() {
-		g.run(i)
+	if len(g.tied) == 0 && !g.e.Due() {
+		g.tied = append(g.tied, i)
+		g.deal()
 		return
 	}
-	heap.Push(g, i)
-	g.untie.Reset(g.e.Now())
+	g.tie(i)
 }
 
-// runTied runs the first of the calls of an instant.
-func (g *agenda) runTied(int32) {
-	if len(g.tied) == 0 {
-		return // it was stopped
+// tie adds a call to those of this instant.
+func (g *agenda) tie(i int32) {
+	g.tied = append(g.tied, i)
+	g.up(len(g.tied) - 1)
+	if len(g.tied) == 1 && !g.dealing {
+		g.untie.Reset(g.e.Now())
 	}
-	i := heap.Pop(g).(int32)
+}
+
+// deal runs the calls of this instant in their order, until something else is due in it.
+func (g *agenda) deal() {
+	g.dealing = true
+	for goes := true; goes && len(g.tied) > 0; {
+		i := g.tied[0]
+		g.untied(0)
+		goes = g.run(i) && !g.e.Due()
+	}
+	g.dealing = false
 	if len(g.tied) > 0 {
 		g.untie.Reset(g.e.Now())
 	}
-	g.run(i)
 }
 
-// Len, Less, Swap, Push and Pop implement heap.Interface of the tied calls.
-func (g *agenda) Len() int { return len(g.tied) }
-func (g *agenda) Less(a, b int) bool {
-	return g.slots[g.tied[a]].turn.before(g.slots[g.tied[b]].turn, g.period)
-}
-func (g *agenda) Swap(a, b int) { g.tied[a], g.tied[b] = g.tied[b], g.tied[a] }
-func (g *agenda) Push(i any)    { g.tied = append(g.tied, i.(int32)) }
-func (g *agenda) Pop() any {
+// untied takes a call out of those of this instant.
+func (g *agenda) untied(k int) {
 	last := len(g.tied) - 1
-	i := g.tied[last]
+	g.tied[k] = g.tied[last]
 	g.tied = g.tied[:last]
-	return i
+	if k < last {
+		g.down(k)
+		g.up(k)
+	}
 }
 
-func (g *agenda) run(i int32) {
-	do, t := g.slots[i].do, g.slots[i].turn
+func (g *agenda) less(a, b int) bool {
+	return g.slots[g.tied[a]].turn.before(&g.slots[g.tied[b]].turn, g.period)
+}
+
+func (g *agenda) up(k int) {
+	for up := (k - 1) / 2; k > 0 && g.less(k, up); k, up = up, (up-1)/2 {
+		g.tied[k], g.tied[up] = g.tied[up], g.tied[k]
+	}
+}
+
+func (g *agenda) down(k int) {
+	for {
+		first := k
+		for below := 2*k + 1; below <= 2*k+2 && below < len(g.tied); below++ {
+			if g.less(below, first) {
+				first = below
+			}
+		}
+		if first == k {
+			return
+		}
+		g.tied[k], g.tied[first] = g.tied[first], g.tied[k]
+		k = first
+	}
+}
+
+func (g *agenda) run(i int32) (goes bool) {
+	do := g.slots[i].do
+	g.current = g.slots[i].turn
 	g.release(i)
 	g.ran++
-	if t.origin == t.at {
+	if t := &g.current; t.origin == t.at {
 		t.rank = g.ran
 	}
-	g.running, g.current, g.followed = true, t, false
+	g.running, g.followed = true, false
 	do()
-	g.after()
+	goes = g.after()
 	g.running = false
+	return goes
 }
 
 func (g *agenda) release(i int32) {
@@ -186,7 +226,7 @@ func (c call) Stop() {
 	g := c.g
 	g.slots[c.slot].timer.Stop()
 	if k := slices.Index(g.tied, c.slot); k >= 0 {
-		heap.Remove(g, k)
+		g.untied(k)
 	}
 	g.release(c.slot)
 }
@@ -202,12 +242,11 @@ type series struct {
 	resting  bool
 }
 
-// beat makes this instant the last heartbeat; the next one follows an interval later.
+// beat makes this instant the last heartbeat; the next one is due an interval later. The
+// series rests until it is woken.
 func (s *series) beat() {
-	s.call.Stop()
-	s.resting = false
+	s.rest()
 	s.next = s.g.turn(s.g.e.Now() + s.interval)
-	s.call = s.g.in(s.next, s.do)
 }
 
 // rest leaves heartbeats out from now on.
@@ -235,7 +274,7 @@ func (s *series) coming() turn {
 	if late := now - t.at; late > 0 {
 		t.at += (late + s.interval - 1) / s.interval * s.interval
 	}
-	if t.at == now && s.g.running && !s.g.current.before(t, s.g.period) {
+	if t.at == now && s.g.running && !s.g.current.before(&t, s.g.period) {
 		t.at += s.interval
 	}
 	return t

@@ -10,8 +10,8 @@ import (
 
 // submit brings an application to the scheduler.
 func (p *application) submit() {
-	p.id = p.rm.nextID
-	p.rm.nextID++
+	p.rm.submitted = append(p.rm.submitted, p)
+	p.id = int32(len(p.rm.submitted))
 	p.record.Submitted, p.rm.changed = p.rm.Now(), p.rm.Now()
 	p.newAttempt()
 }
@@ -23,17 +23,15 @@ func (p *application) newAttempt() {
 	if p.attempt != nil {
 		n = p.attempt.number + 1
 	}
-	a := &attempt{app: p, rm: p.rm, number: n, slots: 16, endedOn: make(map[int32]int)}
+	a := &attempt{app: p, rm: p.rm, number: n, slots: 16}
 	p.attempt = a
 	a.book = &policy.App{
 		ID: p.id, Attempt: int32(n), Name: p.Name, User: p.User, Queue: p.Queue, Priority: p.Priority,
 		Size: p.AM, Start: int64(p.rm.Now()),
 	}
 	a.program = p.New(n)
-	p.rm.attempts[a.book] = a
 	switch err := p.rm.sched.AppAdded(a.book); {
 	case errors.Is(err, policy.ErrFull):
-		delete(p.rm.attempts, a.book)
 		a.over = true
 		p.record.Ended = p.rm.Now()
 		p.rm.over++
@@ -57,7 +55,7 @@ func (a *attempt) amAllocated() {
 	a.am.What = "am"
 	now := a.rm.Now()
 	r := &a.app.record
-	r.AMNode, r.AMAllocated, r.Attempts = a.am.Node, a.rm.rows[a.am.Row].Allocated, a.number
+	r.AMNode, r.AMAllocated, r.Attempts = a.am.Node, a.rm.row(a.am).Allocated, a.number
 	r.AMStarted, r.Registered, r.Unregistered, r.Ended = None, None, None, None
 	a.heard = now
 	if a.rm.nodes[a.am.Node].start(a.am, a) {
@@ -77,6 +75,7 @@ func (a *attempt) start() {
 	a.heard = now
 	a.beats = series{g: a.rm.agenda, interval: a.app.Interval, do: a.beat}
 	a.beats.beat()
+	a.beats.wake()
 	a.program.Start(a)
 }
 
@@ -90,9 +89,8 @@ func (a *attempt) beat() {
 	a.program.Beat()
 	news := len(a.book.Granted()) + len(a.ended) + len(a.changed)
 	if a.rm.config.Every || a.app.Interval != a.rm.config.Heartbeat || news > 0 || !a.program.Idle() || !a.rm.sched.Unmoved(a.book) {
-		return
+		a.Wake()
 	}
-	a.beats.rest()
 }
 
 // Wake implements Master.
@@ -130,17 +128,42 @@ func (a *attempt) containerEnded(c *Container, exit Exit) {
 		a.rm.post(func() { a.amEnded(exit) })
 		return
 	}
-	n := a.rm.nodes[c.Node].book
-	first, ok := a.endedOn[c.Node]
-	if !ok {
-		first = len(a.endedOn)
-		a.endedOn[c.Node] = first
-		if len(a.endedOn) >= a.slots*3/4 {
-			a.slots *= 2
+	a.ended = append(a.ended, Ended{Container: c, Exit: exit})
+	a.Wake()
+}
+
+// byNode appends containers to a list in the order in which Hadoop's hash map of their
+// nodes lists them.
+func (d *dealer) byNode(a *attempt, ended, to []Ended) []Ended {
+	if d.last == nil {
+		d.last = make([]int32, len(a.rm.nodes))
+	}
+	d.next, d.keys = d.next[:0], d.keys[:0]
+	for i, e := range ended {
+		last := &d.last[e.Container.Node]
+		if *last > 0 {
+			d.next[*last-1] = int32(i + 1)
+		} else {
+			d.keys = append(d.keys, uint64(i+1))
+		}
+		d.next = append(d.next, 0)
+		*last = int32(i + 1)
+	}
+	for len(d.keys) >= a.slots*3/4 {
+		a.slots *= 2
+	}
+	for k, first := range d.keys {
+		node := ended[first-1].Container.Node
+		d.last[node] = 0
+		d.keys[k] |= uint64(a.rm.nodes[node].book.Slot(a.slots)) << 32
+	}
+	slices.Sort(d.keys)
+	for _, k := range d.keys {
+		for i := int32(k); i > 0; i = d.next[i-1] {
+			to = append(to, ended[i-1])
 		}
 	}
-	a.ended = append(a.ended, endedAt{n, first, Ended{Container: c, Exit: exit}})
-	a.Wake()
+	return to
 }
 
 // amEnded ends the attempt. Without a final state it has failed, and another one is
@@ -165,7 +188,6 @@ func (a *attempt) amEnded(exit Exit) {
 		again = p.failures < p.Attempts
 	}
 	sched.AttemptRemoved(a.book)
-	delete(a.rm.attempts, a.book)
 	if again {
 		p.rm.post(p.newAttempt) // after the ends of others that end with it
 		return
@@ -205,18 +227,11 @@ func (a *attempt) Allocate(q AllocateRequest) AllocateResponse {
 	}
 	a.heard = a.rm.Now()
 	r := &a.answer
-	r.Ended = r.Ended[:0]
 	ended := a.ended
-	a.ended = a.spare[:0]
-	a.spare = ended
-	clear(a.endedOn)
+	a.ended, a.spare = a.spare[:0], ended
 	a.rm.sched.Update(a.book, q.Asks, q.Releases, q.Blacklist, q.Forgive)
 	r.Granted, r.Headroom = a.rm.sched.Pull(a.book, r.Granted[:0])
-	slices.SortStableFunc(ended, func(x, y endedAt) int { return x.first - y.first })
-	policy.SortNodes(ended, a.slots, func(e endedAt) *policy.Node { return e.node })
-	for _, e := range ended {
-		r.Ended = append(r.Ended, e.Ended)
-	}
+	r.Ended = a.rm.dealer.byNode(a, ended, r.Ended[:0])
 	r.Nodes = append(r.Nodes[:0], a.changed...)
 	a.changed = a.changed[:0]
 	r.Cluster = a.rm.usable
@@ -225,7 +240,7 @@ func (a *attempt) Allocate(q AllocateRequest) AllocateResponse {
 
 // Launch implements Master.
 func (a *attempt) Launch(c *Container) bool {
-	a.rm.rows[c.Row].What = c.What
+	a.rm.row(c).What = c.What
 	if a.lost {
 		return false
 	}

@@ -156,7 +156,9 @@ func (f *fixed) assign(c *Container) {
 	f.waiting[t.group].take(t.index)
 	f.count(t, -1)
 	f.running[c] = t
-	c.What = "g" + strconv.Itoa(t.group) + "t" + strconv.Itoa(t.index)
+	var room [24]byte
+	name := strconv.AppendInt(append(room[:0], 'g'), int64(t.group), 10)
+	c.What = string(strconv.AppendInt(append(name, 't'), int64(t.index), 10))
 	if !f.m.Launch(c) {
 		return
 	}

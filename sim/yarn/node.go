@@ -20,7 +20,7 @@ func (n *node) start(c *Container, a *attempt) bool {
 		return false
 	}
 	n.running = append(n.running, process{c: c, attempt: a, report: n.beats.coming().at})
-	n.rm.rows[c.Row].Start, n.rm.changed = n.rm.Now(), n.rm.Now()
+	n.rm.row(c).Start, n.rm.changed = n.rm.Now(), n.rm.Now()
 	lane := slices.Index(n.lanes, false)
 	if lane < 0 {
 		lane = len(n.lanes)
@@ -52,7 +52,7 @@ func (n *node) end(c *Container, exit Exit) {
 	n.running = slices.Delete(n.running, i, i+1)
 	n.lanes[c.Lane] = false
 	n.gone = append(n.gone, Ended{Container: c, Exit: exit})
-	n.rm.rows[c.Row].End, n.rm.changed = n.rm.Now(), n.rm.Now()
+	n.rm.row(c).End, n.rm.changed = n.rm.Now(), n.rm.Now()
 	if n.beats.coming().at == n.rm.Now() {
 		n.wake() // this instant's regular heartbeat reports it
 	}
@@ -110,24 +110,24 @@ func (n *node) heartbeat() {
 		n.rm.sched.NodeUpdate(n.book, gone)
 	}
 	n.rm.settle()
-	n.restIf(n.rm.sched.Changes() == before)
+	n.wakeIf(n.rm.sched.Changes() == before)
 }
 
-// restIf leaves the node's heartbeats out while they would do nothing. A full node
+// wakeIf lets the node's heartbeats go on unless they would do nothing. A full node
 // changes only by what ends on it. For the others the scheduler has to change, if this
 // heartbeat has left it as it was.
-func (n *node) restIf(same bool) {
+func (n *node) wakeIf(same bool) {
 	rm := n.rm
 	switch {
 	case rm.config.Every || len(n.clean)+len(n.gone) > 0:
+		n.beats.wake()
 	case n.lost || rm.sched.Full(n.book):
-		n.beats.rest()
 	case same:
-		n.beats.rest()
 		rm.ring.add(n, rm.sched.Changes())
 	case !rm.sched.Waits():
-		n.beats.rest()
 		rm.ring.add(n, 0)
+	default:
+		n.beats.wake()
 	}
 	rm.ring.turn()
 }

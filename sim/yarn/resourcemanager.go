@@ -1,6 +1,8 @@
 package yarn
 
 import (
+	"slices"
+
 	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/sim/engine"
 )
@@ -9,8 +11,7 @@ import (
 // events, then deaths of nodes, then submissions.
 func New(c Config) (*ResourceManager, error) {
 	rm := &ResourceManager{
-		config: c, engine: c.Engine, nextID: 1,
-		places: map[string]Place{"*": Any}, names: []string{"*"}, attempts: make(map[*policy.App]*attempt),
+		config: c, engine: c.Engine, places: map[string]Place{"*": Any}, names: []string{"*"},
 	}
 	rm.agenda = newAgenda(c.Engine, c.Heartbeat, rm.settle)
 	rm.ring.rm = rm
@@ -112,13 +113,14 @@ func (rm *ResourceManager) Now() engine.Time { return rm.engine.Now() }
 // post leaves something to the dispatcher: it runs after the scheduler's present work.
 func (rm *ResourceManager) post(do func()) { rm.posts = append(rm.posts, do) }
 
-// settle runs what was posted until nothing is left.
-func (rm *ResourceManager) settle() {
+// settle runs what was posted until nothing is left. It reports whether the run goes on.
+func (rm *ResourceManager) settle() bool {
 	for i := 0; i < len(rm.posts); i++ {
 		rm.posts[i]()
 	}
 	rm.posts = rm.posts[:0]
 	rm.ring.turn()
+	return rm.goes()
 }
 
 func (rm *ResourceManager) fail(err error) {
@@ -129,10 +131,12 @@ func (rm *ResourceManager) fail(err error) {
 
 // Run simulates until all applications have ended, or until a limit.
 func (rm *ResourceManager) Run(limit engine.Time) error {
-	for rm.over < len(rm.apps) && rm.err == nil && rm.engine.StepBy(limit) {
+	for rm.goes() && rm.engine.StepBy(limit) {
 	}
 	return rm.err
 }
+
+func (rm *ResourceManager) goes() bool { return !rm.Over() && rm.err == nil }
 
 // Over reports whether all applications have ended.
 func (rm *ResourceManager) Over() bool { return rm.over == len(rm.apps) }
@@ -153,7 +157,7 @@ func (rm *ResourceManager) Refusals(do func(i int, registered bool, asked int, w
 }
 
 // Rows returns the containers in the order of creation.
-func (rm *ResourceManager) Rows() []Row { return rm.rows }
+func (rm *ResourceManager) Rows() []Row { return slices.Concat(rm.rows...) }
 
 // Applications returns the records in the order of Config.Work.
 func (rm *ResourceManager) Applications() []ApplicationRecord {
@@ -178,17 +182,34 @@ func (rm *ResourceManager) Post(do func()) { rm.post(do) }
 // Name implements policy.Listener.
 func (rm *ResourceManager) Name(p Place) string { return rm.names[p] }
 
+const rowBlock = 1024
+
 // row records a container that has got its number.
 func (rm *ResourceManager) row(c *Container) *Row {
-	if c.Row < 0 {
-		a := rm.attempts[c.App()]
-		c.Row = int32(len(rm.rows))
-		rm.rows = append(rm.rows, Row{
-			Application: a.app.Name, Attempt: a.number, Number: c.Number, Node: c.Node, Size: c.Size, Priority: c.Priority,
-			Reserved: None, Allocated: None, Acquired: None, Start: None, End: None, Freed: None,
-		})
+	if c.Row >= 0 {
+		return &rm.rows[c.Row/rowBlock][c.Row%rowBlock]
 	}
-	return &rm.rows[c.Row]
+	last := len(rm.rows) - 1
+	if last < 0 || len(rm.rows[last]) == rowBlock {
+		rm.rows = append(rm.rows, make([]Row, 0, rowBlock))
+		last++
+	}
+	c.Row = int32(last*rowBlock + len(rm.rows[last]))
+	a := c.App()
+	rm.rows[last] = append(rm.rows[last], Row{
+		Application: a.Name, Attempt: int(a.Attempt), Number: c.Number, Node: c.Node, Size: c.Size, Priority: c.Priority,
+		Reserved: None, Allocated: None, Acquired: None, Start: None, End: None, Freed: None,
+	})
+	return &rm.rows[last][c.Row%rowBlock]
+}
+
+// attemptOf returns the attempt that the scheduler knows as an application, or nil if it
+// is over.
+func (rm *ResourceManager) attemptOf(book *policy.App) *attempt {
+	if a := rm.submitted[book.ID-1].attempt; a.book == book && !a.over {
+		return a
+	}
+	return nil
 }
 
 // Reserved implements policy.Listener.
@@ -197,9 +218,10 @@ func (rm *ResourceManager) Reserved(c *Container) { rm.row(c).Reserved = rm.Now(
 // Allocated implements policy.Listener. The first container of an attempt is its
 // ApplicationMaster's: it is pulled at once.
 func (rm *ResourceManager) Allocated(c *Container) {
-	rm.row(c).Allocated, rm.changed = rm.Now(), rm.Now()
-	if a := rm.attempts[c.App()]; a.am == nil {
-		rm.rows[c.Row].What = "am"
+	r := rm.row(c)
+	r.Allocated, rm.changed = rm.Now(), rm.Now()
+	if a := rm.attemptOf(c.App()); a.am == nil {
+		r.What = "am"
 		rm.post(a.amAllocated)
 	} else {
 		a.Wake()
@@ -221,7 +243,7 @@ func (rm *ResourceManager) Finished(c *Container, exit Exit, tell bool) {
 		n.clean = append(n.clean, c)
 	}
 	n.wake()
-	if a := rm.attempts[c.App()]; exit != policy.Unreserved && a != nil {
+	if a := rm.attemptOf(c.App()); exit != policy.Unreserved && a != nil {
 		a.containerEnded(c, exit)
 	}
 }

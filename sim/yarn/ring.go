@@ -54,7 +54,7 @@ func (r *ring) turn() {
 			if i == 0 && t.at > now+h/2 {
 				continue // it is the last of the round
 			}
-			if best == nil || t.at < at.at || t.at == at.at && t.before(at, h) {
+			if best == nil || t.at < at.at || t.at == at.at && t.before(&at, h) {
 				best, at = n, t
 			}
 		}

@@ -71,18 +71,18 @@ type ResourceManager struct {
 	sched  policy.Scheduler
 	err    error
 
-	nodes    []*node
-	usable   int
-	places   map[string]Place
-	names    []string // of the places
-	apps     []*application
-	attempts map[*policy.App]*attempt
-	nextID   int32
-	over     int         // applications that have ended
-	changed  engine.Time // last submission, grant, start or end of a container
-	rows     []Row
-	posts    []func()
-	ring     ring
+	nodes     []*node
+	usable    int
+	places    map[string]Place
+	names     []string // of the places
+	apps      []*application
+	submitted []*application // by id
+	over      int            // applications that have ended
+	changed   engine.Time    // last submission, grant, start or end of a container
+	rows      [][]Row        // blocks of equal size, so that no row moves
+	posts     []func()
+	ring      ring
+	dealer    dealer
 }
 
 // node is a NodeManager, and what the ResourceManager's side of its heartbeats keeps
@@ -149,20 +149,18 @@ type attempt struct {
 	heard      engine.Time
 	beats      series // of the program
 
-	ended   []endedAt     // since the last pull
-	spare   []endedAt     // for its memory
-	endedOn map[int32]int // the number of each node in it
-	slots   int           // of the hash map of nodes that they wait in
+	ended   []Ended // since the last pull
+	spare   []Ended // for its memory
+	slots   int     // of the hash map of nodes that they wait in
 	answer  AllocateResponse
 	changed []NodeReport
 }
 
-// endedAt is a container on a node whose end the ApplicationMaster does not know. Nodes
-// count in the order of their first one.
-type endedAt struct {
-	node  *policy.Node
-	first int
-	Ended
+// dealer orders containers by node. Its lists are kept for their memory.
+type dealer struct {
+	last []int32  // of each node: its last container in the list, counted from 1
+	next []int32  // of each container: the next one of its node
+	keys []uint64 // of each node in the list: its bucket and its first container
 }
 
 // ring holds the nodes whose heartbeats rest, by the part of the interval in which they

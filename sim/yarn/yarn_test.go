@@ -309,7 +309,7 @@ func TestFailedApplicationMaster(t *testing.T) {
 // Of calls for one instant the first one set comes first; a stopped one does not come,
 // also if its place serves another by then.
 func TestAgenda(t *testing.T) {
-	g := newAgenda(engine.New(), 2, func() {})
+	g := newAgenda(engine.New(), 2, func() bool { return true })
 	var got []int
 	add := func(n int) func() { return func() { got = append(got, n) } }
 	g.at(5, add(1))
@@ -333,7 +333,7 @@ func TestAgenda(t *testing.T) {
 // theirs are left out or not: each runs after the one that set it, the last one set first.
 func TestForksOfASeries(t *testing.T) {
 	for _, rests := range []bool{false, true} {
-		g := newAgenda(engine.New(), 2, func() {})
+		g := newAgenda(engine.New(), 2, func() bool { return true })
 		var got []string
 		var all [3]series
 		for i, name := range []string{"heartbeat", "early", "late"} {
@@ -343,9 +343,10 @@ func TestForksOfASeries(t *testing.T) {
 				now := g.e.Now()
 				if i == 0 && (now == 5 || now == 7) {
 					all[(now-3)/2].beat()
+					all[(now-3)/2].wake()
 				}
-				if rests && i > 0 && now == 9 {
-					all[i].rest()
+				if !rests || i == 0 || now != 9 {
+					all[i].wake()
 				}
 			}}
 		}
