@@ -582,18 +582,14 @@ func heldOnMachine(h *workload.History, release *model.YARNRelease) model.Resour
 		}
 		sizes[&h.Jobs[i]] = of
 	}
-	held := func(of func(model.Resource) int64) int64 {
-		return h.MostHeld(func(j *workload.HistoryJob, t *workload.HistoryTask) int64 {
-			if t.Kind > workload.Reduce {
-				return 0
-			}
-			return of(sizes[j][t.Kind])
-		})
-	}
-	return model.Resource{
-		MemoryMiB: held(func(r model.Resource) int64 { return r.MemoryMiB }),
-		VCores:    held(func(r model.Resource) int64 { return r.VCores }),
-	}
+	most := h.MostHeld(func(j *workload.HistoryJob, t *workload.HistoryTask) (amounts [2]int64) {
+		if t.Kind <= workload.Reduce {
+			r := sizes[j][t.Kind]
+			amounts = [2]int64{r.MemoryMiB, r.VCores}
+		}
+		return amounts
+	})
+	return model.Resource{MemoryMiB: most[0], VCores: most[1]}
 }
 
 // onlyOnYARN blames a release with slots that the command line states, and no key that

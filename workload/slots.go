@@ -24,19 +24,20 @@ func (h *History) MostOnMachine(kinds ...Kind) int {
 // mostAtOnce returns the largest number of concurrent attempts on one machine, of the
 // tasks that count.
 func (h *History) mostAtOnce(counts func(*HistoryTask) bool) int {
-	return int(h.MostHeld(func(_ *HistoryJob, t *HistoryTask) int64 {
+	most := h.MostHeld(func(_ *HistoryJob, t *HistoryTask) (n [2]int64) {
 		if counts(t) {
-			return 1
+			n[0] = 1
 		}
-		return 0
-	}))
+		return n
+	})
+	return int(most[0])
 }
 
-// MostHeld returns the most of a resource that concurrent attempts held on one machine of
-// the topology, if each attempt of a task holds so much of it. One that runs, of a job that
-// runs, holds it until the end of the record.
-func (h *History) MostHeld(held func(*HistoryJob, *HistoryTask) int64) int64 {
-	byNode := map[string][]change{}
+// MostHeld returns the most of two resources that concurrent attempts held on one machine
+// of the topology, if each attempt of a task holds so much of them. One that runs, of a job
+// that runs, holds it until the end of the record.
+func (h *History) MostHeld(held func(*HistoryJob, *HistoryTask) [2]int64) (most [2]int64) {
+	byNode := map[string]*[2][]change{}
 	now := h.Now()
 	for i := range h.Jobs {
 		for t, a := range h.Jobs[i].Each() {
@@ -44,15 +45,29 @@ func (h *History) MostHeld(held func(*HistoryJob, *HistoryTask) int64) int64 {
 			if a.State == Running && h.Jobs[i].Outcome == Running && !Known(until) {
 				until = now + 1
 			}
-			if n := held(&h.Jobs[i], t); n > 0 && a.Node != "" && Known(a.Start) && Known(until) && a.Start < until {
-				byNode[a.Node] = append(byNode[a.Node], change{a.Start, n}, change{until, -n})
+			amounts := held(&h.Jobs[i], t)
+			if amounts == [2]int64{} || a.Node == "" || !Known(a.Start) || !Known(until) || a.Start >= until {
+				continue
+			}
+			on := byNode[a.Node]
+			if on == nil {
+				on = new([2][]change)
+				byNode[a.Node] = on
+			}
+			for k, n := range amounts {
+				if n > 0 {
+					on[k] = append(on[k], change{a.Start, n}, change{until, -n})
+				}
 			}
 		}
 	}
-	most := int64(0)
 	for _, rack := range h.Topology.Racks {
 		for _, host := range rack.Hosts {
-			most = max(most, highest(byNode[host]))
+			if on := byNode[host]; on != nil {
+				for k := range most {
+					most[k] = max(most[k], highest(on[k]))
+				}
+			}
 		}
 	}
 	return most
