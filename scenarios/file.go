@@ -277,6 +277,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 			run.Levels = append(run.Levels, Level{name, textOf(v), workload.TOMLValue(v)})
 		}
 		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
+		t.run = run.Name
 		f.question(one, s, &run, seed)
 		run.Changed = append(run.Changed, strings.Fields(run.Name)...)
 		run.Question.Name = s.Name

@@ -63,6 +63,7 @@ type report struct {
 	known    []string       // paths of all keys that were read
 	forms    map[string]Key // by name, what readers take; nil: nobody asks
 	problems []problem
+	run      string // of several, that is read: values of what varies
 	warnings []string
 	assumed  []string
 	decisive *problem           // that causes others, which are left out

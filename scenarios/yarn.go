@@ -280,6 +280,11 @@ func (x *yarnTable) check(q *model.WhatIf) {
 	if len(x.problems) > 0 {
 		return
 	}
+	defer func() {
+		if x.run != "" && len(x.problems) > 0 {
+			x.problems[0].what += " (run " + x.run + ")"
+		}
+	}()
 	unread, sought, err := policy.Check(q)
 	var job *policy.RefusedJob
 	if errors.As(err, &job) {

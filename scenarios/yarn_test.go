@@ -62,6 +62,14 @@ func scenarioOnYARN(t *testing.T, text string, files map[string]string, set ...s
 	return s, strings.ReplaceAll(told, folder+string(filepath.Separator), "")
 }
 
+// A refusal names the one of several runs that it is of.
+func TestRefusalsOnYARNNameTheRun(t *testing.T) {
+	_, told := scenarioOnYARN(t, twoNodes+jobOfAnn+"[vary]\n'cluster.memory' = [\"8 GiB\", \"1 GiB\"]\n", map[string]string{})
+	if !strings.HasSuffix(told, "(run memory=1 GiB)") {
+		t.Error(told)
+	}
+}
+
 // Of the files of a cluster, what the ResourceManager refuses is refused with its line,
 // and what has no effect is told.
 func TestYARNFilesAreRefused(t *testing.T) {
