@@ -242,6 +242,9 @@ func (r *yarnRun) outcome(i int, o *model.JobOutcome) {
 	case a.Ended != yarn.None:
 		o.State, o.Finish = workload.Failed, a.Ended.Duration()
 	}
+	if why := r.rm.Rejected(i); why != nil {
+		r.Warn("job %s was rejected: %v", j.ID, why)
+	}
 	o.MapWaves, o.ReduceWaves = r.executor.Waves(i, workload.Map, o.Maps), r.executor.Waves(i, workload.Reduce, o.Reduces)
 	o.SpeculativeRuns = m.Speculative
 }

@@ -49,7 +49,7 @@ func (s *capacity) AppAdded(a *App) error {
 		return fmt.Errorf("queue %q: want a leaf of the capacity scheduler's tree (%s), or a queue-mappings of the job's user", a.Queue, strings.Join(s.leaves(), ", "))
 	}
 	if a.Attempt <= 1 && q.leaf.full(a.User) {
-		return ErrFull
+		return errFull
 	}
 	a.prepare(&s.cluster)
 	a.Priority = min(a.Priority, s.maxPriority)

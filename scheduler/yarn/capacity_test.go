@@ -657,15 +657,15 @@ func TestMaximumApplications(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want(t, "a third of u", add("u"), ErrFull)
+	want(t, "a third of u", add("u"), error(errFull))
 	want(t, "a second of v", add("v"), nil)
-	want(t, "a fifth", add("w"), ErrFull)
+	want(t, "a fifth", add("w"), error(errFull))
 
 	// A queue that states no number has its share of the system's.
 	d = capacityDesk(t, 1, mib(8192, 8), map[string]string{"root.queues": "default,b", "root.default.capacity": "25", "root.b.capacity": "75", "maximum-applications": "8"})
 	want(t, "the first of a quarter of 8", add("u"), nil)
 	want(t, "the second", add("v"), nil)
-	want(t, "the third", add("w"), ErrFull)
+	want(t, "the third", add("w"), error(errFull))
 }
 
 // Of queues that use nothing the one with the larger amount goes first, then the first

@@ -2,6 +2,7 @@ package yarn
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,11 @@ func Check(q *model.WhatIf) (unread, sought []string, err error) {
 		key := [2]string{j.Queue, j.User}
 		if paths[key] == "" {
 			a := &App{ID: int32(i), Attempt: 1, Name: j.ID, User: j.User, Queue: cmp.Or(j.Queue, "default"), Size: size}
-			if err := s.AppAdded(a); err != nil {
+			var rejected *Rejection
+			switch err := s.AppAdded(a); {
+			case errors.As(err, &rejected) && rejected != errFull:
+				continue // the run goes on without it
+			case err != nil:
 				return nil, nil, &RefusedJob{Job: j.ID, Key: "queue", What: err.Error()}
 			}
 			paths[key] = a.Path

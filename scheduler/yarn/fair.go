@@ -149,7 +149,7 @@ func (s *fair) queueOf(name, user string) (*fairQueue, error) {
 		q = s.make(path)
 	}
 	if q == nil || len(q.children) > 0 || q == s.root {
-		return nil, fmt.Errorf("queue %q: want a leaf of the fair scheduler's tree, or one that may have the policy %s there", name, cmp.Or(s.file.Settings[usualPolicy], "fair"))
+		return nil, &Rejection{fmt.Sprintf("queue %q is no leaf of the fair scheduler's tree, nor may one of the policy %s be made there", name, cmp.Or(s.file.Settings[usualPolicy], "fair"))}
 	}
 	return q, nil
 }

@@ -1,7 +1,6 @@
 package yarn
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/slotwave/slotwave/model"
@@ -24,9 +23,13 @@ func newPolicy(y *model.YARN, r *reader, l Listener) (Scheduler, error) {
 	return nil, fmt.Errorf("scheduler %q: want capacity, fair or fifo", y.Policy)
 }
 
-// ErrFull is the error of an application above the limit of its queue or user: it is
-// rejected.
-var ErrFull = errors.New("the queue takes no more applications")
+// Rejection is why the ResourceManager does not take an application, as it does others.
+type Rejection struct{ Why string }
+
+func (r *Rejection) Error() string { return r.Why }
+
+// errFull rejects an application above the limit of its queue or user.
+var errFull = &Rejection{"the queue takes no more applications"}
 
 // Scheduler is a policy (ResourceScheduler).
 type Scheduler interface {
@@ -34,7 +37,7 @@ type Scheduler interface {
 	NodeRemoved(*Node)
 
 	// AppAdded adds an attempt; it then asks for its ApplicationMaster by Update. The
-	// error is ErrFull if its queue takes no more applications.
+	// error is a Rejection if only this one is not taken.
 	AppAdded(*App) error
 
 	// AttemptRemoved ends an attempt: its containers and reservations go. AppRemoved

@@ -31,7 +31,7 @@ func (p *application) newAttempt() {
 	}
 	a.program = p.New(n)
 	switch err := p.rm.sched.AppAdded(a.book); {
-	case errors.Is(err, policy.ErrFull):
+	case errors.As(err, &p.rejected):
 		a.over = true
 		p.record.Ended = p.rm.Now()
 		p.rm.over++

@@ -168,6 +168,9 @@ func (rm *ResourceManager) Applications() []ApplicationRecord {
 	return out
 }
 
+// Rejected returns why an application was rejected, by its place in Config.Work, or nil.
+func (rm *ResourceManager) Rejected(i int) *policy.Rejection { return rm.apps[i].rejected }
+
 // Nanos implements policy.Listener.
 func (rm *ResourceManager) Nanos() int64 { return int64(rm.Now()) }
 

@@ -127,6 +127,7 @@ type application struct {
 	rm       *ResourceManager
 	id       int32
 	failures int
+	rejected *policy.Rejection // by the scheduler
 	attempt  *attempt
 	record   ApplicationRecord
 }

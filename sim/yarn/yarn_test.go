@@ -295,6 +295,26 @@ func TestPreemptedApplicationMaster(t *testing.T) {
 	want(t, "stopped", row.End, row.Freed+c.Kill)
 }
 
+// The FairScheduler rejects an application of a queue that is no leaf, and goes on with others.
+func TestRejectedApplication(t *testing.T) {
+	done := func(int) Application {
+		return &script{beat: func(s *script, n int) { s.silent = true; s.m.Exit() }}
+	}
+	first, second := submission(1050*ms, done), submission(1100*ms, done)
+	first.Queue, second.Queue = "root.a", "root.a.b"
+	c := cluster(1, first, second)
+	c.Scheduler = func(l policy.Listener) (policy.Scheduler, error) {
+		return policy.New(&model.YARN{Policy: "fair", Allocations: &model.Allocations{
+			Queues: []model.AllocationQueue{{Name: "a", Queues: []model.AllocationQueue{{Name: "b"}}}},
+		}}, recorded.YARN, l)
+	}
+	rm := run(t, c, engine.Never-1)
+	want(t, "rejected", rm.Rejected(0) != nil, true)
+	want(t, "at once", rm.Applications()[0].Ended, 1050*ms)
+	want(t, "the other one", rm.Rejected(1) == nil, true)
+	want(t, "has a container", rm.Rows()[0].Allocated > 0, true)
+}
+
 // An ApplicationMaster that exits without a word fails, twice at most.
 func TestFailedApplicationMaster(t *testing.T) {
 	attempts := 0
