@@ -127,7 +127,7 @@ func (z *Sizing) errorRows() (rows [][2]string) {
 	case e.Replay != nil:
 		rows = append(rows, [2]string{"replay", "of the record at its own size: " + e.Replay.Text()})
 		if e.Alternatives == 0 {
-			rows = append(rows, [2]string{"", fmt.Sprintf("each job has the error of one of %s of the replay, drawn at random, of which the intervals know no more; on other numbers and types of nodes the simulation may be off by more", text.Count(e.Replay.Jobs, "job"))})
+			rows = append(rows, [2]string{"", fmt.Sprintf("each job has the error of a job of the replay, drawn at random, and intervals are at least those of %s; on other numbers and types of nodes the simulation may be off by more", text.Count(e.Replay.Jobs, "case"))})
 		}
 	case e.Unknown != "":
 		rows = append(rows, [2]string{"error", "not known: " + e.Unknown + "; the intervals cover the seeds only"})
