@@ -40,8 +40,9 @@ The verdict on a claim is:
   not a simulator's business   no simulation can answer it
 
 A simulated number agrees with "about" one if it is within 10 %; more than, less
-than and exactly mean what they say. --list names the parts of each paper;
---figure makes one of them, or those of a figure or section.
+than and exactly mean what they say. A paper prints no number marked "ours": it
+stands for a word. --list names the parts of each paper; --figure makes one of
+them, or those of a figure or section.
 
 --out writes one page in Markdown with its pictures, or with --all a table. Its
 directory keeps finished points: after an interruption the same command goes on.`,

@@ -13,7 +13,7 @@ func TestReproduce(t *testing.T) {
 	if code != exitDone || !strings.Contains(text, "reproduced") {
 		t.Errorf("exit %d: %s%s", code, text, errs)
 	}
-	for name, want := range map[string]string{"README.md": "| section 5, example | exactly 20; exactly 2 files; passes | 20; 2 | 1 of 1 | reproduced |", "claims.csv": "slotwave reproduce herodotou --figure merge"} {
+	for name, want := range map[string]string{"README.md": "| section 5, text before equation 21 | exactly 0; exactly 1 files; passes | 0; 1 | 1 of 1 | reproduced |", "claims.csv": "slotwave reproduce herodotou --figure merge"} {
 		page, err := os.ReadFile(filepath.Join(out, name))
 		if err != nil || !strings.Contains(string(page), want) {
 			t.Errorf("%v: %s: want %q", err, page, want)

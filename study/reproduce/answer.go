@@ -13,10 +13,13 @@ import (
 // reproductionName is the page of a reproduced paper.
 const reproductionName = "README.md"
 
+// missingHeading is above the gaps of a paper.
+const missingHeading = "Not tested, or without a text at hand to test against"
+
 // Reproduction is a paper's experiments, simulated, beside its published figures.
 type Reproduction struct {
 	Paper, Title, Source string
-	Missing              []string // claims that are left out
+	Missing              []string // see Paper
 	Assumed              []string // in all parts that assume something
 	Warnings             []string // of what was fitted
 	Answers              Answers  // on the claims of the parts
@@ -34,7 +37,6 @@ type ReproducedPart struct {
 	Rows    [][]string
 	Causes  []string // of the differences of each row from the paper; empty: unknown or none
 	Charts  []Chart
-	Outcome string // in how far the result agrees with the paper
 }
 
 // Write writes the page and its pictures.
@@ -65,7 +67,7 @@ func (r *Reproduction) WriteMarkdown(w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(&b, "# %s\n\n%s\n", r.Title, r.Source)
-	list("Left out", r.Missing)
+	list(missingHeading, r.Missing)
 	list("Warnings", r.Warnings)
 	list("Assumed in all simulated cases", r.Assumed)
 	for i := range r.Parts {
@@ -83,9 +85,6 @@ func (r *Reproduction) WriteMarkdown(w io.Writer) error {
 		for k := range p.Charts {
 			fmt.Fprintf(&b, "\n![%s](%s.svg)\n", p.Charts[k].Title, p.Charts[k].Name)
 		}
-		if p.Outcome != "" {
-			fmt.Fprintf(&b, "\n**Result.** %s\n", p.Outcome)
-		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -100,14 +99,11 @@ func (r *Reproduction) WriteText(w io.Writer, colour bool) error {
 		t.Section(p.Title)
 		p.table(t)
 		t.Flush()
-		if p.Outcome != "" {
-			fmt.Fprintf(t, "\n%s\n", p.Outcome)
-		}
-		t.Flush()
 		t.List("Not stated by the paper", p.Unknown)
 		t.List("Assumed", p.Assumed)
 	}
 	t.List("Assumed in all simulated cases", r.Assumed)
+	t.List(missingHeading, r.Missing)
 	return t.Done()
 }
 
@@ -162,7 +158,6 @@ func (r *Reproduction) WriteJSON(w io.Writer) error {
 		Rows    [][]string `json:"rows"`
 		Causes  []string   `json:"causes"`
 		Assumed []string   `json:"assumed"`
-		Outcome string     `json:"outcome"`
 	}
 	doc := struct {
 		Schema  string   `json:"schema"`
@@ -172,7 +167,7 @@ func (r *Reproduction) WriteJSON(w io.Writer) error {
 	}{Schema: "slotwave/reproduction/1", Paper: r.Paper, Assumed: text.Listed(r.Assumed)}
 	for i := range r.Parts {
 		p := &r.Parts[i]
-		doc.Parts = append(doc.Parts, part{p.Name, p.Title, text.Listed(p.Header), text.Listed(p.Rows), text.Listed(p.Causes), text.Listed(p.Assumed), p.Outcome})
+		doc.Parts = append(doc.Parts, part{p.Name, p.Title, text.Listed(p.Header), text.Listed(p.Rows), text.Listed(p.Causes), text.Listed(p.Assumed)})
 	}
 	doc.Parts = text.Listed(doc.Parts)
 	return resultdir.WriteJSON(w, doc)

@@ -22,7 +22,8 @@ var claimFiles embed.FS
 // Paper is a paper with what it claims.
 type Paper struct {
 	Name, Title, Source string
-	Missing             []string // claims that are left out, and why
+	Missing             []string // what no text at hand states, or no claim has, and why
+	Unknown             []Unknown
 	Experiment          []Experiment
 }
 
@@ -39,8 +40,10 @@ type Experiment struct {
 	Set       []string            // KEY=VALUE settings of all runs
 	Runs      map[string][]string // the settings of each run, by its name in measures; empty: one run
 	Limits    bool                // a measure reads the table of limits
+	Threads   bool                // a measure reads the table of threads
 	Points    int                 // samples of the ranges of the unknown inputs; 0: none
-	Unknown   []Unknown
+	Unknown   []string            // names of those inputs
+	Inputs    []Unknown           `toml:"-"` // the same with their ranges
 	Claim     []Claim
 }
 
@@ -61,7 +64,7 @@ type Claim struct {
 	Measure []string // expressions over the tables of the runs: see measure
 	Cause   string   // of the difference, where one is known
 	Shown   string   // an expression that shows the cause in the same runs; empty: none does
-	Shows   string   // what the expression is there if the cause is the right one, as in Says, and its unit
+	Shows   string   // what the expression is there if the cause is the right one, as in Says, and what it is
 	Beyond  string   // why no simulator can answer; nothing is measured
 }
 
@@ -76,9 +79,10 @@ type published struct {
 const near = 0.1
 
 // readPublished reads "about 6", "exactly 3", "more than 49", "less than 5" or
-// "from 4.49 to 5.03".
+// "from 4.49 to 5.03". A paper does not print a number that is marked "(ours)": it
+// stands for a word, such as "gone".
 func readPublished(text string) (p published, err error) {
-	words := strings.Fields(text)
+	words := strings.Fields(strings.TrimSuffix(text, "(ours)"))
 	number := func(s string) float64 {
 		v, e := strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
 		if e != nil {
@@ -183,9 +187,26 @@ func Papers() ([]Paper, error) {
 		if err := toml.Unmarshal(data, &p); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		for i := range p.Experiment {
+			if err := p.Experiment[i].setInputs(p.Unknown); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// setInputs finds the unknown inputs by their names.
+func (e *Experiment) setInputs(of []Unknown) error {
+	for _, name := range e.Unknown {
+		i := slices.IndexFunc(of, func(u Unknown) bool { return u.Name == name })
+		if i < 0 {
+			return fmt.Errorf("%s: no unknown input %q", e.Name, name)
+		}
+		e.Inputs = append(e.Inputs, of[i])
+	}
+	return nil
 }
 
 // measures are those of the printed numbers, then that of the cause, if it has one.
@@ -196,11 +217,12 @@ func (c *Claim) measures() []string {
 	return append(slices.Clone(c.Measure), c.Shown)
 }
 
-// shows reads what shows the cause, and the unit.
-func (c *Claim) shows() (p published, unit string, err error) {
-	said, unit, _ := strings.Cut(c.Shows, ": ")
+// shows reads what shows the cause: the values it has if the cause is right, in words
+// too, and what it is.
+func (c *Claim) shows() (p published, said, what string, err error) {
+	said, what, _ = strings.Cut(c.Shows, ": ")
 	p, err = readPublished(said)
-	return p, unit, err
+	return p, said, what, err
 }
 
 // Parts lists the names of a paper's parts, with their further names.

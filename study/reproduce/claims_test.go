@@ -40,7 +40,7 @@ func TestClaimsAreWellFormed(t *testing.T) {
 		ids := map[string]bool{}
 		for k := range p.Experiment {
 			e := &p.Experiment[k]
-			for _, u := range e.Unknown {
+			for _, u := range e.Inputs {
 				if u.Name == "" || !isNumber(u.Factor["from"]) || !isNumber(u.Factor["to"]) {
 					t.Errorf("%s, %s, %q: want a name, and a factor from a number to another", p.Name, e.Name, u.Name)
 				}
@@ -102,7 +102,7 @@ func (c *Claim) check() error {
 		}
 	}
 	if c.Shown != "" {
-		_, _, err := c.shows()
+		_, _, _, err := c.shows()
 		return err
 	}
 	return nil
@@ -117,7 +117,7 @@ func TestPublishedNumbers(t *testing.T) {
 		{"about 6", []float64{5.4, 6, 6.6}, []float64{5.39, 6.61, math.NaN()}},
 		{"exactly 3", []float64{3}, []float64{3.001, math.NaN()}},
 		{"more than 49", []float64{49.01}, []float64{49, math.NaN()}},
-		{"less than 5", []float64{4.99}, []float64{5, math.NaN()}},
+		{"less than 5 (ours)", []float64{4.99}, []float64{5, math.NaN()}},
 		{"from 0 to 18", []float64{0, 18}, []float64{-0.1, 18.1, math.NaN()}},
 	} {
 		p, err := readPublished(test.says)
@@ -190,7 +190,7 @@ func TestMeasure(t *testing.T) {
 
 // The verdict follows from the points alone, and the area names the input that decides.
 func TestVerdicts(t *testing.T) {
-	e := Experiment{Name: "x", Unknown: []Unknown{{Name: "slots"}, {Name: "nodes"}}}
+	e := Experiment{Name: "x", Inputs: []Unknown{{Name: "slots"}, {Name: "nodes"}}}
 	e.Claim = []Claim{
 		{ID: "some", Says: []string{"more than 5"}, Measure: []string{"v"}},
 		{ID: "all", Says: []string{"more than 0"}, Measure: []string{"v"}},
@@ -235,7 +235,7 @@ func TestSeek(t *testing.T) {
 		{"more", "more than 100", func(x float64) float64 { return x }, NotReproduced},
 		{"no value", "about 30", func(float64) float64 { return math.NaN() }, NotReproduced},
 	} {
-		e := Experiment{Name: "x", Unknown: []Unknown{{Name: "slots", Factor: factor}}, Claim: []Claim{{ID: "c", Says: []string{test.says}, Measure: []string{"v"}}}}
+		e := Experiment{Name: "x", Inputs: []Unknown{{Name: "slots", Factor: factor}}, Claim: []Claim{{ID: "c", Says: []string{test.says}, Measure: []string{"v"}}}}
 		asked := 0
 		answer := func(p *point) error {
 			asked++
@@ -266,7 +266,7 @@ func TestSeek(t *testing.T) {
 // A chart of values has those of the measure that fails most, and a chart of an area
 // every point. An axis has marks below zero.
 func TestCharts(t *testing.T) {
-	e := Experiment{Name: "x", Unknown: []Unknown{{Name: "slots"}, {Name: "nodes"}}}
+	e := Experiment{Name: "x", Inputs: []Unknown{{Name: "slots"}, {Name: "nodes"}}}
 	e.Claim = []Claim{{ID: "two", Says: []string{"more than 0", "from -2 to 5"}, Measure: []string{"v", "w"}}}
 	var points []point
 	for i, w := range []float64{math.NaN(), -3, 1, 7} {

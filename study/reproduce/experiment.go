@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
@@ -21,11 +22,25 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// tablesOf are the tables of a simulated run. With limits, one has the parts of the
-// jobs' time by what limited them, from their ledgers.
-func tablesOf(q *model.WhatIf, limits bool) (map[string][]row, error) {
+// busyThreads adds up the time in which the threads of all tasks do not wait.
+type busyThreads [model.NumThreads]time.Duration
+
+func (b *busyThreads) Span(s *model.Span) {
+	if s.Wait == model.NoWait {
+		b[s.Thread] += s.End - s.Begin
+	}
+}
+
+// tablesOf are the tables of a simulated run of an experiment. That of limits has the
+// parts of the jobs' time by what limited them, from their ledgers.
+func (e *Experiment) tablesOf(q *model.WhatIf) (map[string][]row, error) {
 	var attempts simulated.Attempts
-	p, err := study.Predict(sim.Simulator{Recorder: results.Recorders{&attempts}}, q)
+	var threads busyThreads
+	s := sim.Simulator{Recorder: results.Recorders{&attempts}}
+	if e.Threads {
+		s.Spans = &threads
+	}
+	p, err := study.Predict(s, q)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +68,12 @@ func tablesOf(q *model.WhatIf, limits bool) (map[string][]row, error) {
 			t["devices"] = append(t["devices"], deviceRow{&p.Devices[i], step})
 		}
 	}
-	if limits {
+	if e.Threads {
+		for thread, busy := range threads {
+			t["threads"] = append(t["threads"], cells{"thread": model.Thread(thread).String(), "busy": busy.Seconds()})
+		}
+	}
+	if e.Limits {
 		list, err := study.Limits(q, nil)
 		if err != nil {
 			return nil, err
@@ -77,7 +97,7 @@ func (r *reproducing) sampled(e *Experiment) (*sweep.Sweep, error) {
 	if e.Points > 0 {
 		file.Samples, file.Sampling = e.Points, "sobol"
 	}
-	for _, u := range e.Unknown {
+	for _, u := range e.Inputs {
 		file.Factor = append(file.Factor, u.Factor)
 	}
 	if len(file.Factor) == 0 { // a study varies something
@@ -102,7 +122,7 @@ func (r *reproducing) sampled(e *Experiment) (*sweep.Sweep, error) {
 // settings are those of a choice of the unknown inputs.
 func (e *Experiment) settings(inputs []string) (all []string) {
 	for i, v := range inputs {
-		all = append(all, fmt.Sprintf("%s=%s", e.Unknown[i].Factor["key"], v))
+		all = append(all, fmt.Sprintf("%s=%s", e.Inputs[i].Factor["key"], v))
 	}
 	return all
 }
@@ -126,7 +146,7 @@ func (e *Experiment) simulatePoint(s *sweep.Sweep, settings []string) (tables, e
 		if len(scenario.Runs) != 1 {
 			return nil, fmt.Errorf("run %s: got %d runs of %s: want the keys of its [vary] set", name, len(scenario.Runs), e.Scenario)
 		}
-		if all[name], err = tablesOf(&scenario.Runs[0].Question, e.Limits); err != nil {
+		if all[name], err = e.tablesOf(&scenario.Runs[0].Question); err != nil {
 			return nil, fmt.Errorf("run %s: %w", name, err)
 		}
 	}

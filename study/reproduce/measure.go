@@ -22,7 +22,7 @@ import (
 //	max(fair1.jobs, finish) / max(fair2.jobs, finish)    runs by name
 //	mean(maps[group == "slow"], finish - start)     rows that meet a condition
 //
-// A table is maps, reduces, jobs, devices or limits of a run (tablesOf), or one that a
+// A table is maps, reduces, jobs, devices, limits or threads of a run (tablesOf), or one that a
 // procedure makes. all.TABLE has the rows of every run. Times are in seconds. Within a
 // statistic, names are columns. The statistics are in statistics.
 //

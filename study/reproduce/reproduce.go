@@ -23,15 +23,15 @@ import (
 )
 
 // procedure makes the tables of an experiment that is no run of a scenario, with
-// settings of what it simulates, and the parts of its page.
+// settings of what it simulates, and parts of the page besides the claims.
 type procedure struct {
 	tables func(r *reproducing) (tables, error)
-	parts  func(r *reproducing) ([]ReproducedPart, error)
+	parts  func(r *reproducing) ([]ReproducedPart, error) // nil: none
 }
 
 // procedures by name.
 var procedures = map[string]procedure{
-	"equations":       {herodotouTables, herodotouExample},
+	"equations":       {tables: herodotouTables},
 	"evaluation":      {khanTables, khanEvaluation},
 	"benchmarks":      {zhangBenchmarks, zhangTable1},
 	"applications-5":  {zhangFiveTables, zhangFive},
@@ -106,7 +106,7 @@ func Reproduce(name string, o Reproducing) (page *Reproduction, err error) {
 		}
 		page.Answers = append(page.Answers, answers...)
 		page.Parts = append(page.Parts, e.part(answers, r.assumed[e.Name]))
-		if e.Procedure == "" {
+		if procedures[e.Procedure].parts == nil {
 			continue
 		}
 		parts, err := procedures[e.Procedure].parts(r)
@@ -127,10 +127,10 @@ func (e *Experiment) part(answers []Answer, assumed []string) ReproducedPart {
 		Header: []string{"claim", "place", "the paper says", "simulated", "true at", "verdict"},
 	}
 	if e.Scenario != "" && e.Procedure == "" {
-		part.Text = strings.TrimSpace(part.Text + fmt.Sprintf(" The scenario is `slotwave show %s`.", e.Scenario))
+		part.Text = strings.TrimSpace(part.Text + fmt.Sprintf(" `slotwave run %s` draws the tasks of the scenario over time.", e.Scenario))
 	}
-	for i := range e.Unknown {
-		u := &e.Unknown[i]
+	for i := range e.Inputs {
+		u := &e.Inputs[i]
 		part.Unknown = append(part.Unknown, fmt.Sprintf("%s, %s: %s", u.Name, u.rangeText(), u.Source))
 	}
 	for i := range answers {
@@ -198,7 +198,7 @@ func (r *reproducing) answers(paper string, e *Experiment) ([]Answer, error) {
 	all := make([]point, s.NumPoints)
 	for k := range all {
 		group.Go(func() error {
-			if len(e.Unknown) > 0 {
+			if len(e.Inputs) > 0 {
 				all[k].Inputs = s.Values(k)
 			}
 			return answer(&all[k])

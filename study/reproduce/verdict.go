@@ -48,7 +48,7 @@ type Answer struct {
 // judged judges the claims of an experiment by the points.
 func (e *Experiment) judged(paper string, points []point) (all []Answer) {
 	for i := range e.Claim {
-		a := Answer{Paper: paper, Part: e.Name, Claim: e.Claim[i], Points: len(points), inputs: e.Unknown, at: points, Verdict: Beyond}
+		a := Answer{Paper: paper, Part: e.Name, Claim: e.Claim[i], Points: len(points), inputs: e.Inputs, at: points, Verdict: Beyond}
 		if a.Claim.Beyond == "" {
 			a.judge(i)
 		} else {
@@ -168,8 +168,8 @@ func (a *Answer) between(e *Experiment, i int, ends [2][]string, answer func(*po
 
 // middle of two choices of the inputs.
 func (e *Experiment) middle(a, b []string) (all []string) {
-	for i := range e.Unknown {
-		u := &e.Unknown[i]
+	for i := range e.Inputs {
+		u := &e.Inputs[i]
 		all = append(all, u.text((u.scaled(a[i])+u.scaled(b[i]))/2))
 	}
 	return all
@@ -331,7 +331,7 @@ func (a *Answer) Cause() string {
 	case c.Shown == "":
 		return "not shown: " + c.Cause
 	}
-	p, unit, err := c.shows()
+	p, said, what, err := c.shows()
 	if err != nil {
 		panic(err) // the files of claims are well formed
 	}
@@ -341,7 +341,7 @@ func (a *Answer) Cause() string {
 			n++
 		}
 	}
-	return fmt.Sprintf("%s (at %d of %d: %s %s)", c.Cause, n, a.Points, a.rangeOf(k), unit)
+	return fmt.Sprintf("%s (%s: %s; %s at %d of %d)", c.Cause, what, a.rangeOf(k), said, n, a.Points)
 }
 
 // charts draw where the claim is true: the value over the input with the most

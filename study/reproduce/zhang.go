@@ -8,14 +8,16 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/calibrate"
-	"github.com/slotwave/slotwave/study/compare"
 	"github.com/slotwave/slotwave/study/predict"
+	"github.com/slotwave/slotwave/study/simulated"
 )
 
 // zhangApplication is an application of the paper. Assumed: the gigabytes where only
@@ -136,8 +138,6 @@ func zhangTable1(r *reproducing) ([]ReproducedPart, error) {
 		part.Rows = append(part.Rows, []string{p.Phase, lineOf(p.Model), fmt.Sprintf("%.0f / %.0f / %.0f", 100*e[0], 100*e[1], 100*e[2])})
 		part.Charts = append(part.Charts, phaseChart(p))
 	}
-	part.Outcome = "Rows of reads and writes differ by contention only: reads are two spikes with the line between, alone on a disk or beside another; writes scatter. " +
-		"Collecting, sorting and merging use one core each and hardly vary, unlike on a real JVM."
 	return []ReproducedPart{part}, nil
 }
 
@@ -183,8 +183,8 @@ func zhangMany(r *reproducing) ([]ReproducedPart, error) { return r.zhangLoop(zh
 func zhangFiveTables(r *reproducing) (tables, error)     { return r.zhangApplications(zhangTest) }
 func zhangManyTables(r *reproducing) (tables, error)     { return r.zhangApplications(zhangProduction) }
 
-// zhangApplications makes the table applications: the error of the paper's method, and
-// whether its bounds hold the simulated time.
+// zhangApplications makes the table applications: the error of the paper's method, its
+// bounds, and the error of the mean of ARIA's bounds.
 func (r *reproducing) zhangApplications(c zhangCluster) (tables, error) {
 	var all []row
 	for i := range zhangApplications {
@@ -194,7 +194,7 @@ func (r *reproducing) zhangApplications(c zhangCluster) (tables, error) {
 			return nil, fmt.Errorf("%s: %w", a.name, err)
 		}
 		low, high := x.bounds[0].Seconds(), x.bounds[1].Seconds()
-		all = append(all, cells{"name": a.name, "simulated": x.simulated.Seconds(), "error": 100 * (x.predicted[0].Seconds()/x.simulated.Seconds() - 1), "low": low, "high": high})
+		all = append(all, cells{"name": a.name, "simulated": x.simulated.Seconds(), "error": 100 * (x.predicted[0].Seconds()/x.simulated.Seconds() - 1), "low": low, "high": high, "aria_error": 100 * (x.aria.Avg/x.simulated.Seconds() - 1)})
 	}
 	return tables{"run": {"applications": all}}, nil
 }
@@ -235,8 +235,9 @@ reduces = %d
 type zhangAnswers struct {
 	simulated time.Duration
 	predicted [len(zhangWays)]time.Duration
-	bounds    [2]time.Duration // of the paper's method
-	assumed   []string         // in the simulation
+	bounds    [2]time.Duration    // of the paper's method
+	aria      analytic.AriaBounds // from the times of the run's own tasks
+	assumed   []string            // in the simulation
 }
 
 // zhangWays are what zhang answers from. The first is the method of the paper: lines
@@ -282,9 +283,6 @@ func (r *reproducing) zhangLoop(c zhangCluster) ([]ReproducedPart, error) {
 		sum = append(sum, fmt.Sprintf("%d, %.1f %%", within[k], 100*worst[k]))
 	}
 	part.Rows = append(part.Rows, sum)
-	part.Outcome = fmt.Sprintf("By the paper's method %d of %d are within 10 %%, the worst %.1f %%; with a small run, which the paper does not have, %d, the worst %.1f %%. "+
-		"The lines miss what tasks wait for each other: the fitted line of the shuffle is the least time of its rows, and that of reads lies between those with a disk alone and those beside others.",
-		within[0], len(zhangApplications), 100*worst[0], within[len(within)-1], 100*worst[len(worst)-1])
 	part.Charts = []Chart{{Name: c.name, Title: c.title, X: "simulated (s)", Y: "predicted (s)", Diagonal: true, Series: series[:]}}
 	return []ReproducedPart{part}, nil
 }
@@ -295,11 +293,23 @@ func (r *reproducing) zhangAnswers(a *zhangApplication, c *zhangCluster, ways []
 	if err != nil {
 		return x, err
 	}
-	asked, err := compare.Compare([]string{file}, compare.Options{Options: r.Options}, nil)
+	s, err := study.Open(file, r.Options)
 	if err != nil {
 		return x, err
 	}
-	x.simulated, x.assumed = asked.Runs[0].Predictions[0].Mean, asked.Study.Scenario.Assumed
+	var attempts simulated.Attempts
+	run, err := study.Predict(sim.Simulator{Recorder: results.Recorders{&attempts}}, &s.Scenario.Runs[0].Question)
+	if err != nil {
+		return x, err
+	}
+	x.simulated, x.assumed = run.Mean, s.Scenario.Assumed
+	own, err := analytic.ExtractAria(attempts)
+	if err != nil {
+		return x, err
+	}
+	if x.aria, err = own.Bounds(2*c.nodes, 2*c.nodes, true); err != nil {
+		return x, err
+	}
 	answer := func(row float64, small string) (*model.Prediction, error) {
 		lines, err := cached(r, fmt.Sprint("lines ", row), func() (string, error) {
 			_, file, err := r.lines(row)
@@ -324,23 +334,23 @@ func (r *reproducing) zhangAnswers(a *zhangApplication, c *zhangCluster, ways []
 	if err != nil {
 		return x, err
 	}
-	run, err := cached(r, small, func() (simulatedRun, error) {
+	smaller, err := cached(r, small, func() (simulatedRun, error) {
 		s, dir, err := r.simulated(small)
 		return simulatedRun{s, dir}, err
 	})
 	if err != nil {
 		return x, err
 	}
-	d := &run.s.Scenario.Runs[0].Question.Programs[0].Data
-	own := float64(platform.BenchmarkRow)
+	d := &smaller.s.Scenario.Runs[0].Question.Programs[0].Data
+	wide := float64(platform.BenchmarkRow)
 	if d.MapRecsSel > 0 {
-		own = math.Max(1, d.InputPairWidth*d.MapSizeSel/d.MapRecsSel)
+		wide = math.Max(1, d.InputPairWidth*d.MapSizeSel/d.MapRecsSel)
 	}
-	if p, err = answer(own, ""); err != nil {
+	if p, err = answer(wide, ""); err != nil {
 		return x, err
 	}
 	x.predicted[2] = p.Mean
-	if p, err = answer(platform.BenchmarkRow, run.dir); err != nil {
+	if p, err = answer(platform.BenchmarkRow, smaller.dir); err != nil {
 		return x, err
 	}
 	x.predicted[3] = p.Mean
