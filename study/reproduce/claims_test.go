@@ -284,6 +284,16 @@ func TestCharts(t *testing.T) {
 	if n := len(charts[1].Series[0].X) + len(charts[1].Series[1].X); n != 4 {
 		t.Errorf("%d points in the area: want 4", n)
 	}
+	// As many racks make the claim true as false, so they part no points.
+	e.Inputs = append(e.Inputs, Unknown{Name: "racks"})
+	e.Claim[0].Says[1] = "from 1 to 9"
+	for i, others := range [][]string{{"8", "3"}, {"5", "1"}, {"9", "1"}, {"6", "3"}} {
+		points[i].Inputs = append(points[i].Inputs[:1], others...)
+	}
+	a := e.judged("p", points)[0]
+	if area := a.charts()[1]; area.X != "slots" || area.Y != "nodes" {
+		t.Errorf("area over %s and %s: want slots and nodes", area.X, area.Y)
+	}
 	marks := charts[0].figure().Panels[0].Y.Tick.Marker.Ticks(0, 0)
 	if len(marks) < 5 || marks[0].Value >= 0 {
 		t.Errorf("marks %v: want some below zero", marks)

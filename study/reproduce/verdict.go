@@ -277,7 +277,7 @@ func (a *Answer) inputRange(i int, truth bool) string {
 func (a *Answer) number(k, input int) float64 { return mustParse(a.at[k].Inputs[input]) }
 
 // byInfluence lists the inputs, those first with whose ranks the measured value goes
-// most.
+// most; last those with the same range where the claim is true and where it is false.
 func (a *Answer) byInfluence() (order []int) {
 	influence := make([]float64, len(a.inputs))
 	for i := range a.inputs {
@@ -295,7 +295,15 @@ func (a *Answer) byInfluence() (order []int) {
 			influence[i] = 0
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(influence[b], influence[a]) })
+	same := func(i int) int {
+		if a.Verdict == Depends && a.inputRange(i, true) == a.inputRange(i, false) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(order, func(x, y int) int {
+		return cmp.Or(cmp.Compare(same(x), same(y)), cmp.Compare(influence[y], influence[x]))
+	})
 	return order
 }
 
