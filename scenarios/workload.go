@@ -540,6 +540,7 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	}
 	jobs := l.swimJobs(len(c.Nodes))
 	if len(l.history.Jobs) > 0 {
+		l.replay.FetchSleep, l.replay.CommitWait = waitsOfReduces(c)
 		r, err := l.history.Replay(l.replay)
 		if err != nil {
 			damage := ""
@@ -606,6 +607,21 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		l.table.assume("the input of %d jobs lies on machines the cluster does not have: their splits are placed anew", moved)
 	}
 	return jobs
+}
+
+// waitsOfReduces returns how long the loop of a reduce sleeps that finds nothing to fetch,
+// and how long a reduce waits on average for the permission to commit: for the heartbeat
+// that asks for it, and until it asks its tracker again.
+func waitsOfReduces(c *model.Cluster) (fetch, commit time.Duration) {
+	release, err := model.FindRelease(c.Hadoop)
+	if err != nil || release.Ideal || release.YARN != nil {
+		return 0, 0
+	}
+	beat, err := release.HeartbeatOf(c, len(c.Nodes))
+	if err != nil { // reported where it is read
+		return 0, 0
+	}
+	return release.FetchSleep, beat/2 + time.Second
 }
 
 // dealUsers gives the jobs that name no user to as many users in turn.

@@ -100,6 +100,38 @@ func TestOneAttemptOnAnIdleNode(t *testing.T) {
 	}
 }
 
+// TestFetchSleep: a reduce of 0.4 s of copying and 3.3 s of reduce starts beside the
+// map, at 4 s, and its child at 5.5 s. It knows the output of the map when it asks at
+// 13.5 s, after the heartbeat at 13 s. Its loop, which slept from 5.5 s on, looks again
+// each 5 s, so at 15.5 s, and the thread that asks ends within a second: 15.5 + 1 + 0.4
+// + 3.3 = 20.2, known at 22, asks at 22.2, ends at 22.7. A Copy of a job without such
+// waits is over at 13.9 s. One that starts after the map sleeps once, within its Copy.
+func TestFetchSleep(t *testing.T) {
+	for _, c := range []struct {
+		slowstart   string
+		sleep, copy float64
+		want        float64 // end of the reduce
+	}{{"0", 0, 0.4, 19.7}, {"0", 5, 6.4, 22.7}, {"1", 5, 6.4, 25.7}} {
+		conf := workload.Conf{}
+		conf.Set("mapred.reduce.slowstart.completed.maps", c.slowstart)
+		_, rows := mustRun(t, model.WhatIf{
+			Cluster: model.Cluster{
+				Hadoop: "0.20.2", Nodes: alike(1, 1, 1), Racks: []string{"r"}, Costs: eraCosts, Phases: []time.Duration{sec(1)},
+			},
+			Scheduler: model.Scheduler{Name: "fifo"},
+			Jobs: []workload.Job{{
+				ID: "j", Conf: conf, Maps: workload.MapTasks{Count: 1, Time: all(sec(5.2))},
+				Reduces: workload.ReduceTasks{Count: 1, Copy: all(sec(c.copy)), FetchSleep: sec(c.sleep), Time: all(sec(3.3))},
+			}},
+		})
+		for _, a := range rows {
+			if a.Kind == workload.Reduce && a.Finish != sec(c.want) {
+				t.Errorf("slowstart %s, %v s of sleep: the reduce ends at %v, want %v s", c.slowstart, c.sleep, a.Finish, c.want)
+			}
+		}
+	}
+}
+
 // TestNoSetupCleanup: a job without such tasks gets its map at the first heartbeat
 // and ends at the heartbeat that reports its reduce. Heartbeats are at 1 + 3 k s:
 //

@@ -138,10 +138,11 @@ type MapOutput struct {
 // ReduceTasks describes the reduces of a job.
 type ReduceTasks struct {
 	Count       int
-	Localise    Durations // from the slot to the launch of a first attempt, if recorded
-	Shuffle     Durations // after the last map output became known
-	FromLastMap bool      // Shuffle starts at the end of the last map, or at the start of a later child, and includes the time until the child knows the maps
-	Copy        Durations // replaces Shuffle: the whole copy time, which overlaps the maps
+	Localise    Durations     // from the slot to the launch of a first attempt, if recorded
+	Shuffle     Durations     // after the last map output became known
+	FromLastMap bool          // Shuffle starts at the end of the last map, or at the start of a later child, and includes the time until the child knows the maps
+	Copy        Durations     // replaces Shuffle: the whole copy time, which overlaps the maps
+	FetchSleep  time.Duration // within Copy: how long the loop that fetches sleeps when it finds nothing to fetch
 	Sort        Durations
 	Time        Durations // the reduce phase
 	FirstWave   Durations // shuffle of reduces that start before the last map ends; unset: Shuffle
@@ -161,6 +162,21 @@ func (r *ReduceTasks) Resize(n int) {
 		}
 	}
 	r.Count, r.Shares, r.Ends = n, nil, nil
+}
+
+// Idle returns how long a reduce that has copied what it knows of does nothing once it
+// could know all outputs. The loop that fetches sleeps on if it began before, or else
+// once, because it starts before the thread that asks for events. Then it waits until
+// this thread has slept too.
+func (r *ReduceTasks) Idle(began, known time.Duration) time.Duration {
+	const asks = time.Second
+	switch {
+	case r.FetchSleep == 0:
+		return 0
+	case known <= began:
+		return r.FetchSleep + asks
+	}
+	return (known-began+r.FetchSleep-1)/r.FetchSleep*r.FetchSleep - (known - began) + asks
 }
 
 // Split is the part of the input that one map reads.

@@ -18,8 +18,8 @@ import (
 // keeps its own shuffle, the whole of it if the longest one was behind with the maps from
 // its start on; one that waits for maps here and did not there, or the other way round,
 // takes the mean of the others. Sorts and reduce phases are its own. All of these but the
-// fixed part of a copy and of a reduce phase grow with the data; maps become more
-// (MapTasks.grow). A reduce without a winner takes the means; rescale returns how many did.
+// fixed part of a copy and of a reduce phase, which is at least what the protocol lets
+// them wait, grow with the data; maps become more (MapTasks.grow). A reduce without a winner takes the means; rescale returns how many did.
 func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOptions) (estimated int) {
 	grow := cmp.Or(o.Bytes, 1)
 	m := &j.Maps
@@ -39,6 +39,10 @@ func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOpti
 		return 0
 	}
 	p, fixed, last := extractProfile(h), fixedReduce(h), h.LastMap()
+	if j.Commits {
+		fixed = max(fixed, o.CommitWait.Seconds())
+	}
+	r.FetchSleep = o.FetchSleep
 	var shuffles [2][]float64 // of reduces that had no maps to wait for, and of others
 	slices.Sort(ends)
 	var copied Durations
@@ -51,10 +55,12 @@ func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOpti
 		all := r.Time.Each[i].Seconds()
 		r.Time.Each[i] = Seconds(all + max(0, all-fixed)*(grow-1))
 		r.Sort.Each[i] = Seconds(grow * r.Sort.Each[i].Seconds())
-		r.Shuffle.Each[i] = Seconds(grow * r.Shuffle.Each[i].Seconds())
 		if w == nil {
+			r.Shuffle.Each[i] = Seconds(grow * r.Shuffle.Each[i].Seconds())
 			continue
 		}
+		tail := r.Shuffle.Each[i]
+		r.Shuffle.Each[i] = tail + Seconds(max(0, tail-r.Idle(w.Start+max(0, w.Phases[PhaseStartup]), last)).Seconds()*(grow-1))
 		of := &shuffles[waits(w, last)]
 		*of = append(*of, r.Shuffle.Each[i].Seconds())
 		took, behind := w.copied(ends)
@@ -67,7 +73,7 @@ func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOpti
 	switch bytes := shuffled(winners[Reduce]); {
 	case bytes != nil && !math.IsNaN(p.Cost.ShufflePerByte):
 		r.Shuffle = Durations{}
-		fixed, perByte := copying(h, p.Cost.ShufflePerByte/1e9)
+		fixed, perByte := copying(h, p.Cost.ShufflePerByte/1e9, r.Idle(0, 0).Seconds())
 		for _, b := range bytes {
 			r.Copy.Each = append(r.Copy.Each, Seconds(fixed+float64(b)*perByte*grow))
 		}
@@ -272,8 +278,9 @@ func fixedReduce(h *HistoryJob) float64 {
 // copying divides the time in which a reduce copies into a fixed part and one per
 // byte, in seconds. A few bytes take as long as none, so the mean time per byte of
 // reduces that had no maps to wait for, if they fetched little, does not hold for
-// the others: the bytes of each that fetched more took no longer than its shuffle.
-func copying(h *HistoryJob, perByte float64) (fixed, each float64) {
+// the others: the bytes of each that fetched more took no longer than its shuffle. At
+// least the idle time of a reduce without maps to wait for is fixed.
+func copying(h *HistoryJob, perByte, idle float64) (fixed, each float64) {
 	type fetch struct {
 		took    float64
 		bytes   int64
@@ -293,7 +300,8 @@ func copying(h *HistoryJob, perByte float64) (fixed, each float64) {
 		}
 	}
 	fixed, each = fixedPart(bytes, took), perByte
-	if whole := floats.Sum(took); fixed > 0 {
+	if whole := floats.Sum(took); whole > 0 {
+		fixed = min(max(fixed, idle), whole/float64(len(took)))
 		each *= 1 - fixed*float64(len(took))/whole
 	}
 	of := each

@@ -62,6 +62,14 @@ func TestReplayRescaled(t *testing.T) {
 		check("reduce of the later", j.Reduces.Time.Each[1], sec(8*by)) // 46-54
 		check("assumed", len(r.Assumed), int(by)+2)                     // and no set-up tasks, and reduces before the first map
 	}
+	// The later one slept for all of its 5 s, and 2 s of each reduce phase were the wait
+	// to commit: these do not grow.
+	waits := replay(t, record(100), ReplayOptions{Rescaled: true, Bytes: 2, FetchSleep: sec(5), CommitWait: sec(2)}).Jobs[0].Reduces
+	check("copy of the first with waits", waits.Copy.Each[0], sec(5))
+	check("copy of the later with waits", waits.Copy.Each[1], sec(5))
+	check("reduce of the first with waits", waits.Time.Each[0], sec(6))
+	check("reduce of the later with waits", waits.Time.Each[1], sec(14))
+
 	// Without bytes each keeps its own, or takes the other's where it has none of its kind.
 	j := replay(t, record(Unknown), ReplayOptions{Rescaled: true}).Jobs[0]
 	first, _ := j.Reduces.FirstWave.Expect(1)
@@ -168,7 +176,7 @@ func TestCopyingFewBytes(t *testing.T) {
 	task := NewHistoryTask(Map, false, 0)
 	task.Attempts = []HistoryAttempt{m}
 	h.Tasks = append(h.Tasks, task)
-	if fixed, each := copying(&h, 4); each != 0.005 || math.Abs(fixed-3.995) > 1e-12 {
+	if fixed, each := copying(&h, 4, 0); each != 0.005 || math.Abs(fixed-3.995) > 1e-12 {
 		t.Errorf("%v s and %v s a byte, want 3.995 and 0.005", fixed, each)
 	}
 }

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"math"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
@@ -224,7 +225,12 @@ func (g *given) shuffleTime(a *Attempt) engine.Time {
 	r, shuffle := &a.Job.Spec.Reduces, engine.Time(0)
 	switch {
 	case r.Copy.Set():
-		shuffle = g.leftToCopy(a, g.draw(&r.Copy, g.shuffles, a))
+		whole := g.draw(&r.Copy, g.shuffles, a)
+		if whole < a.Known-a.Begin { // it keeps up with the maps
+			whole = max(0, whole-engine.At(r.Idle(0, 0)))
+			shuffle = engine.At(r.Idle(time.Duration(a.Begin), time.Duration(a.Known)))
+		}
+		shuffle += g.leftToCopy(a, whole)
 	case r.FirstWave.Set() && a.Known > a.Begin:
 		shuffle = g.draw(&r.FirstWave, g.shuffles, a)
 	default:
