@@ -303,8 +303,13 @@ func (r *Reading) oneCluster(h *workload.History) error {
 	return errors.New(text)
 }
 
+// narrow leaves the jobs of the JobTrackers that had the jobs that were asked for.
+func (r *Reading) narrow(h *workload.History) {
+	h.WithTrackersOf(func(j *workload.HistoryJob) bool { return r.takes(j.ID, j.Name) })
+}
+
 // choose leaves the jobs that were asked for. If they are of one cluster, it leaves
-// only the machines of this cluster.
+// only the machines that it had under their JobTrackers.
 func (r *Reading) choose(h *workload.History) error {
 	if len(r.Jobs) == 0 {
 		return nil
@@ -312,6 +317,7 @@ func (r *Reading) choose(h *workload.History) error {
 	whole := *h
 	if asked := r.clusters(h); len(asked) == 1 {
 		*h = asked[0]
+		r.narrow(h)
 	}
 	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j workload.HistoryJob) bool { return !r.takes(j.ID, j.Name) })
 	h.Swim = slices.DeleteFunc(slices.Clone(h.Swim), func(j workload.SwimJob) bool { return !r.takes(j.ID, "") })

@@ -286,16 +286,19 @@ func (l *load) choose(read *workload.History, r *Reading) (*workload.History, er
 // several, a scenario has to state the machines itself.
 func (l *load) oneCluster(h *workload.History, r *Reading) error {
 	recorded := len(h.Clusters())
-	if recorded == 1 {
-		return nil
-	}
 	asked := r.clusters(h)
 	switch {
-	case len(asked) == 0:
+	case len(asked) == 0 && recorded > 1:
 		return r.noMatch(len(h.Jobs), namesOf(h))
 	case len(asked) == 1:
-		*h = asked[0]
-		l.table.assume("machines: those of the cluster with the chosen jobs, one of %d recorded", recorded)
+		if recorded > 1 {
+			l.table.assume("machines: those of the cluster with the chosen jobs, one of %d recorded", recorded)
+		}
+		machines := asked[0].Topology.Hosts()
+		r.narrow(&asked[0])
+		if *h = asked[0]; h.Topology.Hosts() < machines {
+			l.table.assume("machines: the %d that the JobTracker of the chosen jobs had, of %d", h.Topology.Hosts(), machines)
+		}
 	case l.hardware.own:
 		return r.oneCluster(h)
 	}

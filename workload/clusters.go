@@ -66,25 +66,46 @@ func (h *History) Clusters() []History {
 	}
 	for i := range clusters {
 		c := &clusters[i]
-		c.Topology.Racks = nil
-		hosts := map[string]bool{}
-		if roots[i] == root(theListed) {
-			maps.Copy(hosts, h.Topology.Listed)
-		} else {
+		if roots[i] != root(theListed) {
 			c.Topology.Listed = nil
 		}
-		for k := range c.Jobs {
-			c.Jobs[k].eachHost(func(host string) { hosts[host] = true })
-		}
-		for _, r := range h.Topology.Racks {
-			r.Hosts = slices.DeleteFunc(slices.Clone(r.Hosts), func(host string) bool { return !hosts[host] })
-			if len(r.Hosts) > 0 {
-				c.Topology.Racks = append(c.Topology.Racks, r)
-			}
-		}
+		c.keepMachines()
 		c.fromFirst()
 	}
 	return clusters
+}
+
+// keepMachines leaves the machines that are listed or that jobs name.
+func (h *History) keepMachines() {
+	hosts := map[string]bool{}
+	maps.Copy(hosts, h.Topology.Listed)
+	for i := range h.Jobs {
+		h.Jobs[i].eachHost(func(host string) { hosts[host] = true })
+	}
+	racks := h.Topology.Racks
+	h.Topology.Racks = nil
+	for _, r := range racks {
+		r.Hosts = slices.DeleteFunc(slices.Clone(r.Hosts), func(host string) bool { return !hosts[host] })
+		if len(r.Hosts) > 0 {
+			h.Topology.Racks = append(h.Topology.Racks, r)
+		}
+	}
+}
+
+// WithTrackersOf leaves the jobs of the JobTrackers that had the jobs that were asked
+// for, and their machines: after a restart a cluster may have others.
+func (h *History) WithTrackersOf(asked func(*HistoryJob) bool) {
+	had := map[member]bool{}
+	for i := range h.Jobs {
+		if asked(&h.Jobs[i]) {
+			had[h.Jobs[i].tracker()] = true
+		}
+	}
+	all := len(h.Jobs)
+	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j HistoryJob) bool { return !had[j.tracker()] })
+	if len(h.Jobs) < all {
+		h.keepMachines()
+	}
 }
 
 // anyHost is how every machine may call itself.

@@ -26,7 +26,7 @@ var rumenFormat = Format{
 	write: func(h *workload.History) (Output, error) {
 		return Output{Left: unrecorded(h), Files: []File{
 			{"trace.json", func(w io.Writer) error { return writeRumen(w, h) }},
-			{"topology.json", func(w io.Writer) error { return writeTopology(w, &h.Topology) }},
+			{"topology.json", func(w io.Writer) error { return writeTopology(w, h.Workers()) }},
 		}}, nil
 	},
 }

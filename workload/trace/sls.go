@@ -25,7 +25,7 @@ var slsFormat = Format{
 		lost, left := lostInSLS(h)
 		return Output{Lost: lost, Left: left, Files: []File{
 			{"jobs.json", func(w io.Writer) error { return writeSLS(w, h) }},
-			{"nodes.json", func(w io.Writer) error { return writeSLSNodes(w, &h.Topology) }},
+			{"nodes.json", func(w io.Writer) error { return writeSLSNodes(w, h.Workers()) }},
 		}}, nil
 	},
 }
@@ -234,7 +234,7 @@ func writeSLS(w io.Writer, h *workload.History) error {
 }
 
 // writeSLSNodes writes the machines in SLS's format, one object a rack.
-func writeSLSNodes(w io.Writer, t *workload.Topology) error {
+func writeSLSNodes(w io.Writer, t workload.Topology) error {
 	j := newJSONWriter(w)
 	for _, r := range t.Racks {
 		nodes := list{}

@@ -255,7 +255,7 @@ func cdf(values []int64) object {
 func rank(percent, n int) int { return max(0, percent*n/100-1) }
 
 // writeTopology writes the machines as Rumen's LoggedNetworkTopology.
-func writeTopology(w io.Writer, t *workload.Topology) error {
+func writeTopology(w io.Writer, t workload.Topology) error {
 	racks := list{}
 	for _, r := range t.Racks {
 		hosts := list{}
