@@ -1,6 +1,9 @@
 package study
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
@@ -132,5 +136,47 @@ func TestSearchIsKnownByItsSettings(t *testing.T) {
 	o := Options{policies: &policies{without: map[string]Policy{"a=1\nb=2": {Name: "fair2"}}}}
 	if p, err := o.policyWithout(nil, []string{"b=2", "a=1", "b=2"}); err != nil || p.Name != "fair2" {
 		t.Errorf("got %v, %v", p, err)
+	}
+}
+
+// Every machine that explains a record runs the same jobs of it, also if a seed draws
+// some of them.
+func TestJobsOfAlternatives(t *testing.T) {
+	folder := t.TempDir()
+	put := func(name, text string) {
+		path := filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	platform, _ := scenarios.Data("platforms/dl145-g3.toml")
+	profile, _ := scenarios.Data("profiles/grep.toml")
+	_, profile, _ = bytes.Cut(profile, []byte("\n"))
+	jobs, attempts := "job,name,state,submit_ns,finish_ns,maps,reduces\n", "job,task,kind,attempt,state,node,start_ns,finish_ns,in_bytes\n"
+	for i := range 12 {
+		jobs += fmt.Sprintf("j%d,sort,SUCCEEDED,%d000000000,90000000000,1,0\n", i, i)
+		attempts += fmt.Sprintf("j%d,0,map,0,SUCCEEDED,n1,%d000000000,90000000000,9000\n", i, i+1)
+	}
+	put("jobs.csv", jobs)
+	put("attempts.csv", attempts)
+	put("alternatives/01.toml", string(platform))
+	for _, name := range []string{"profiles", "profiles-01"} {
+		put(name+"/sort.toml", "title = \"sort\"\n"+string(profile))
+	}
+	put("s.toml", "fidelity = \"device\"\n[cluster]\nplatform = \"dl145-g3\"\n[workload]\ntrace = [\"jobs.csv\", \"attempts.csv\"]\nprofiles = \"profiles\"\nalternatives = \"alternatives\"\nscale_jobs = 0.5\n")
+	s, err := Open(filepath.Join(folder, "s.toml"), Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drawn [][]string
+	for _, q := range s.Machines() {
+		var ids []string
+		for i := range q.Jobs {
+			ids = append(ids, q.Jobs[i].ID)
+		}
+		drawn = append(drawn, ids)
+	}
+	if len(drawn) != 2 || len(drawn[0]) == 12 || !slices.Equal(drawn[0], drawn[1]) {
+		t.Errorf("the machines run %v", drawn)
 	}
 }

@@ -105,7 +105,7 @@ type Study struct {
 	Options  Options
 	Labels   *figure.Labels // [figure] of the scenario
 
-	alternatives []*scenarios.Scenario // the same runs by other calibrations, each with a seed of its own
+	alternatives []*scenarios.Scenario // the same runs by other calibrations, each with a seed of its own but for the jobs
 	machines     []*scenarios.File     // File and those of the alternatives
 }
 
@@ -146,7 +146,7 @@ func Open(name string, o Options) (*Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		again, err := other.Scenario(o.SeedOf(i + 1))
+		again, err := other.Redrawn(o.Seed).Scenario(o.SeedOf(i + 1))
 		if err != nil {
 			return nil, err
 		}
