@@ -221,6 +221,10 @@ func (a *Answers) makespanTable(t *text.Writer, list []Answer) {
 		if n := list[i].Replications; n > 1 {
 			fmt.Fprintf(t, "%s: mean of %s runs; low and high are its 95 %% interval\n", text.Escape(list[i].Prediction.Model), text.Number(int64(n)))
 		}
+		if o := list[i].Over; o != nil {
+			fmt.Fprintf(t, "%s: the answer, mean of %s runs of what is not known, is %s; the rest is of the run that is shown\n",
+				text.Escape(list[i].Prediction.Model), text.Number(int64(o.N)), text.Duration(o.Mean))
+		}
 	}
 	for _, why := range reasons {
 		fmt.Fprintf(t, "%s\tn/a: %s\n", strings.Join(not[why], ", "), why)

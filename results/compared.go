@@ -119,10 +119,20 @@ func (c *comparedColumn) cells(runs []*Summary) []string {
 
 // comparedColumns are the figures that can differ between runs.
 func comparedColumns(runs []*Summary) []comparedColumn {
-	columns := []comparedColumn{
-		{"makespan", true, func(s *Summary) float64 { return float64(s.Makespan.Mean) }, textDuration},
-		{"mean job time", true, func(s *Summary) float64 { return float64(s.Jobs.Mean.Mean) }, textDuration},
+	var columns []comparedColumn
+	answer := func(s *Summary) *Interval { return answerOf(s.Calibrations, s.Interval) }
+	if slices.ContainsFunc(runs, func(s *Summary) bool { return answer(s) != nil }) {
+		columns = append(columns, comparedColumn{"answer", true, func(s *Summary) float64 {
+			if a := answer(s); a != nil {
+				return float64(a.Mean)
+			}
+			return float64(s.Makespan.Mean)
+		}, textDuration})
 	}
+	columns = append(columns, []comparedColumn{
+		{"makespan", len(columns) == 0, func(s *Summary) float64 { return float64(s.Makespan.Mean) }, textDuration},
+		{"mean job time", true, func(s *Summary) float64 { return float64(s.Jobs.Mean.Mean) }, textDuration},
+	}...)
 	by, names := comparedGroup(runs)
 	for _, name := range names {
 		columns = append(columns, comparedColumn{"mean, " + by + " " + name, false, func(s *Summary) float64 {

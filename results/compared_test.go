@@ -31,4 +31,10 @@ func TestComparedFiguresDiffer(t *testing.T) {
 	if kept := differing(comparedColumns(same), same); len(kept) != 1 || kept[0].label != "makespan" {
 		t.Errorf("equal runs: %d columns, want the makespan alone", len(kept))
 	}
+	// The answer of several runs comes first, beside the makespan of a run without one.
+	runs[1].Interval = &Interval{N: 9, Mean: 80e9}
+	columns := differing(comparedColumns(runs), runs)
+	if got, want := columns[0].cells(runs), []string{"answer\tratio", "1 min 40 s\t1.000", "1 min 20 s\t0.800"}; !slices.Equal(got, want) || columns[1].label != "makespan" || columns[1].ratio {
+		t.Errorf("columns %q and %+v, want %q and the makespan without its ratio", got, columns[1], want)
+	}
 }

@@ -322,7 +322,8 @@ type Answer struct {
 	Err        error            // why the model cannot answer; nil if it can
 	Gap        []GapPart        // causes of the difference to the reference's makespan; they add up
 
-	Replications int // of a simulation whose means these are; 0: one run, or a model
+	Replications int       // of a simulation whose means these are; 0: one run, or a model
+	Over         *Interval // the makespan over more runs of what is not known; nil: there are none
 }
 
 // GapPart is a part of the difference between a prediction and the reference.

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -32,8 +33,8 @@ type Summary struct {
 	Replications int             `json:"replications"`
 	Nodes        int             `json:"nodes"`
 	Makespan     Estimate        `json:"makespan"`
-	Calibrations *Calibrations   `json:"calibrations,omitempty"`
-	Interval     *Interval       `json:"interval,omitempty"` // of the makespan of a what-if on recorded times
+	Calibrations *Interval       `json:"calibrations,omitempty"` // of the makespan by machines that explain a record about equally well, each corrected by what it misses of the recorded jobs
+	Interval     *Interval       `json:"interval,omitempty"`     // of the makespan of a what-if on recorded times
 	Replay       *ReplaySummary  `json:"replay,omitempty"`
 	Lost         []lostTracker   `json:"lost_trackers,omitempty"`
 	LimitedBy    string          `json:"limited_by,omitempty"`
@@ -75,16 +76,8 @@ func commonConf(jobs []workload.Job) properties {
 	return common
 }
 
-// Calibrations is the makespan by calibrations that explain a record about equally well,
-// each corrected by what it misses of the recorded jobs, with a 90 % interval.
-type Calibrations struct {
-	N    int   `json:"n"`
-	Mean int64 `json:"mean_ns"`
-	Low  int64 `json:"low_ns"`
-	High int64 `json:"high_ns"`
-}
-
-// Interval holds a time with a probability of 90 %, and its mean over what may be chance.
+// Interval holds a time with a probability of 90 %, and its mean over n runs of what may
+// be otherwise.
 type Interval struct {
 	N    int   `json:"n"`
 	Mean int64 `json:"mean_ns"`
@@ -103,12 +96,22 @@ func (r *Run) interval() *Interval {
 }
 
 // calibrations returns nil if only one calibration is known.
-func (r *Run) calibrations() *Calibrations {
+func (r *Run) calibrations() *Interval {
 	if len(r.Calibrations) == 0 {
 		return nil
 	}
 	p := &r.Predictions[0]
-	return &Calibrations{len(r.Calibrations), int64(p.Middle()), int64(p.Least), int64(p.Most)}
+	return &Interval{len(r.Calibrations), int64(p.Middle()), int64(p.Least), int64(p.Most)}
+}
+
+// Answer returns the makespan over what is not known, if several runs show it.
+func (r *Run) Answer() *Interval { return answerOf(r.calibrations(), r.interval()) }
+
+func answerOf(machines, times *Interval) *Interval {
+	if i := cmp.Or(machines, times); i != nil && i.N > 1 {
+		return i
+	}
+	return nil
 }
 
 // JobSummary counts jobs and summarises the time from submission to finish of

@@ -115,6 +115,18 @@ func (k *asked) arguments(verb string, names ...string) []string {
 	return args
 }
 
+// stated returns another verb for the same question, with the flags that were given of
+// those that all verbs on scenarios have.
+func (k *asked) stated(verb string, names ...string) []string {
+	args := append([]string{verb}, names...)
+	for _, name := range []string{"seed", "replications", "fidelity", "set", "over", "format", "topology", "job", "anonymise"} {
+		if f := k.given.Lookup(name); f.Changed {
+			args = append(args, repeated(f)...)
+		}
+	}
+	return args
+}
+
 // keep writes the result of a study into the chosen directory.
 func (a *app) keep(s *study.Study, k *asked, write func(resultdir.Target) error, arguments []string) error {
 	m, err := s.Manifest(build(), arguments)

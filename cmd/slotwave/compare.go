@@ -85,9 +85,9 @@ func (a *app) compare(names []string, k *comparing) error {
 			return err
 		}
 	}
-	next := []string{"run", names[0]}
-	if len(names) > 1 && len(c.Runs) == len(names) {
-		next = []string{"compare", names[0], names[1], "--why"}
+	next := k.stated("run", names[0])
+	if len(names) > 1 && len(c.Runs) == len(names) && len(k.over)+len(k.reading.Jobs) == 0 {
+		next = append(k.stated("compare", names[0], names[1]), "--why")
 	}
 	if len(names) > 1 {
 		k.rest = "what the models predict for each run, and why they differ"
@@ -126,5 +126,5 @@ func compareWhy(a *app, names []string, k *comparing) error {
 	if err != nil {
 		return err
 	}
-	return a.show(&k.output, w.WriteText, w.WriteJSON, "run", names[1], "--trace")
+	return a.show(&k.output, w.WriteText, w.WriteJSON, append(k.stated("run", names[1]), "--trace")...)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -40,9 +41,12 @@ attempts and of the slots in use, as run does.`,
 					return err
 				}
 			}
-			next := []string{"run", args[0]}
-			if found.NoTimes {
+			next := append([]string{"run"}, args...)
+			switch {
+			case found.NoTimes:
 				next = nil
+			case len(args) > 1: // run reads one path
+				next = slices.Concat([]string{"convert"}, args, []string{"--to", "jhist", "--out", "together"})
 			}
 			return a.show(&to, found.WriteText, found.WriteJSON, next...)
 		},

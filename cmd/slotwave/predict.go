@@ -77,7 +77,7 @@ func (a *app) provision(name string, k *asked, deadline time.Duration) error {
 	if !k.quiet {
 		a.warn(s.Warnings())
 	}
-	return a.show(&k.output, found.WriteText, found.WriteJSON, "compare", name)
+	return a.show(&k.output, found.WriteText, found.WriteJSON, k.stated("compare", name)...)
 }
 
 func (a *app) predict(name string, k *asked) error {
@@ -103,5 +103,5 @@ func (a *app) predict(name string, k *asked) error {
 			return err
 		}
 	}
-	return a.show(&k.output, answers.WriteText, answers.WriteJSON, "compare", name)
+	return a.show(&k.output, answers.WriteText, answers.WriteJSON, k.stated("compare", name)...)
 }

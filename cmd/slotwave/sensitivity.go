@@ -71,5 +71,5 @@ func (a *app) sensitivity(name string, k *asked, by float64) error {
 			return err
 		}
 	}
-	return a.show(&k.output, r.WriteText, r.WriteJSON, "tune", name)
+	return a.show(&k.output, r.WriteText, r.WriteJSON, k.stated("tune", name)...)
 }

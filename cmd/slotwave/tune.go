@@ -61,7 +61,7 @@ func (a *app) tune(name string, k *asked) error {
 			return err
 		}
 	}
-	next := []string{"tune", name, "--out", filepath.Join("out", s.Scenario.Name+"-tuned")}
+	next := append(k.stated("tune", name), "--out", filepath.Join("out", s.Scenario.Name+"-tuned"))
 	if k.out != "" {
 		next = []string{"run", filepath.Join(k.out, resultdir.ManifestName)}
 	}

@@ -151,7 +151,7 @@ const MaxAttributedTasks = 100_000
 // with its gap to the simulation. Answered is called after each model.
 func (k *Options) answers(c *study.Opened, run *results.Run, reference string, answered func()) ([]results.Answer, error) {
 	q := c.Question()
-	list := []results.Answer{{Scenario: q.Name, Prediction: run.Mean(), At: c.At, Replications: len(run.Predictions)}}
+	list := []results.Answer{{Scenario: q.Name, Prediction: run.Mean(), At: c.At, Replications: len(run.Predictions), Over: run.Answer()}}
 	if simulated := &list[0].Prediction; len(simulated.Phases) == 0 {
 		simulated.Phases = run.Stats.MeanPhases()
 	}
