@@ -41,7 +41,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware, onYA
 	}
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
-	t.readNodes(&c, l, common, m, machine)
+	t.readNodes(&c, l, common, conf, m, machine)
 	if l.recorded() && !m.planned() && t.yarn == nil && !m.file.keepsTimes() {
 		t.otherSlots(&c, l, m.file.history)
 	}
@@ -235,7 +235,7 @@ func (t clusterTable) racksOf(total, racks, perRack int) int {
 }
 
 // readNodes makes the nodes: from groups, from a number, or from the trace.
-func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
+func (t clusterTable) readNodes(c *model.Cluster, l *load, conf, stated workload.Conf, m *hardware, machine int) {
 	// Another number of nodes, set from outside, is a change of the recorded cluster.
 	own := l.recorded() && (m.file.history || !t.has("nodes") || m.file.changes("cluster.nodes")) && !t.has("group") && l.whole.Topology.Hosts() > 0
 	slots := func(key, property string, kind workload.Kind) int {
@@ -256,7 +256,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		if own {
 			used = heldOnMachine(l.whole, t.yarn)
 		}
-		alike.Resource = t.readResource(t.table, t.resourceOf(conf, l.common(), used))
+		alike.Resource = t.readResource(t.table, t.resourceOf(conf, stated, used))
 	} else {
 		alike.MapSlots = slots("map_slots", "mapred.tasktracker.map.tasks.maximum", workload.Map)
 		alike.ReduceSlots = slots("reduce_slots", "mapred.tasktracker.reduce.tasks.maximum", workload.Reduce)
@@ -539,11 +539,11 @@ func (t clusterTable) readResource(in *table, usual model.Resource) model.Resour
 // resourceOf returns the memory and virtual cores that the configuration gives a node: at
 // least what the containers of a record used of a machine, unless it is the user's own.
 // A job's recorded configuration has the properties of the machine that submitted it.
-func (t clusterTable) resourceOf(conf, recorded workload.Conf, used model.Resource) model.Resource {
+func (t clusterTable) resourceOf(conf, stated workload.Conf, used model.Resource) model.Resource {
 	whole := func(key, property string, used int64) int64 {
 		n, err := conf.Whole(property)
-		value, told := conf.Lookup(property)
-		if of, _ := recorded.Lookup(property); told && value != of || t.has(key) || t.eachGroup(key) {
+		_, told := conf.Lookup(property)
+		if _, own := stated.Lookup(property); own || t.has(key) || t.eachGroup(key) {
 			return int64(n)
 		}
 		if used = min(used, mostContainer); used > int64(n) {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -268,20 +269,25 @@ func TestYARNReleaseIsRead(t *testing.T) {
 // A machine of a record had the memory and cores of all containers that it ran at once,
 // unless the user states others.
 func TestYARNNodesOfRecord(t *testing.T) {
+	const key = "yarn.nodemanager.resource.memory-mb"
+	stated := "[conf]\n\"" + key + "\" = 10240\n"
 	for _, c := range []struct {
 		maps, memory, vcores int64
 		stated               string
-	}{{4, 8192, 8, ""}, {12, 12288, 12, ""}, {12, 10240, 12, "[conf]\n\"yarn.nodemanager.resource.memory-mb\" = 10240\n"}} {
+		recorded             string // in the configuration of the machine that submitted the job
+	}{{4, 8192, 8, "", ""}, {12, 12288, 12, "", ""}, {12, 12288, 12, "", "10240"}, {12, 10240, 12, stated, ""}, {12, 10240, 12, stated, "10240"}} {
 		record := "job,task,kind,attempt,state,node,start_ms,finish_ms\n"
 		for i := range c.maps {
 			record += fmt.Sprintf("j,%d,map,0,SUCCEEDED,one,1000,20000\n", i)
 		}
-		s, told := scenarioOnYARN(t, "[cluster]\nhadoop = \"3.3.6\"\n"+c.stated+"[workload]\ntrace = \"record.csv\"\n", map[string]string{"record.csv": record})
+		s, told := scenarioOnYARN(t, "[cluster]\nhadoop = \"3.3.6\"\n"+c.stated+"[workload]\ntrace = [\"record.csv\", \"j_conf.xml\"]\n", map[string]string{
+			"record.csv": record, "j_conf.xml": "<configuration><property><name>" + key + "</name><value>" + cmp.Or(c.recorded, "8192") + "</value></property></configuration>",
+		})
 		if s == nil {
 			t.Fatal(told)
 		}
 		if got, want := s.Runs[0].Question.Cluster.Nodes[0].Resource, (model.Resource{MemoryMiB: c.memory, VCores: c.vcores}); got != want {
-			t.Errorf("%d maps at once, %q: a node has %v: want %v", c.maps, c.stated, got, want)
+			t.Errorf("%d maps at once, %q, recorded %s: a node has %v: want %v", c.maps, c.stated, c.recorded, got, want)
 		}
 	}
 }
