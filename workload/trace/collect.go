@@ -206,9 +206,10 @@ func (c *collector) finishTables() error {
 	return nil
 }
 
-// slotsApart finds the type of the slots that set-up and clean-up ran in, of which
-// slotwave's table states only the index. A machine's reduce slots have higher
-// ones than its map slots.
+// slotsApart finds the type of the slots that set-up and clean-up of tables ran in. The
+// JobTracker numbers them after the tasks of this type. Where maps and reduces are as
+// many, the index of the slot tells: a machine's reduce slots have higher ones than its
+// map slots, unless slots are shared or machines differ.
 func (c *collector) slotsApart() {
 	last, first := workload.Unknown, math.MaxInt
 	for _, b := range c.order {
@@ -221,12 +222,22 @@ func (c *collector) slotsApart() {
 			}
 		}
 	}
-	if first <= last {
-		return // slots are shared, or machines differ
-	}
 	for _, b := range c.order {
+		maps, _ := b.job.Count(workload.Map)
+		reduces, _ := b.job.Count(workload.Reduce)
+		maps, reduces = max(maps, b.job.Maps), max(reduces, b.job.Reduces)
 		for t, a := range b.job.Each() {
-			if t.Kind > workload.Reduce && a.Slot > last && last != workload.Unknown {
+			number := t.Number
+			switch t.Kind {
+			case workload.Setup:
+				number--
+			case workload.Cleanup:
+			default:
+				continue
+			}
+			if maps != reduces && (number == maps || number == reduces) {
+				t.ReduceSlot = number == reduces
+			} else if first > last && last != workload.Unknown && a.Slot > last {
 				t.ReduceSlot = true
 			}
 		}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -166,6 +167,30 @@ func TestTableColumns(t *testing.T) {
 	} {
 		if x.got != x.want {
 			t.Errorf("%s: got %v, want %v", x.what, x.got, x.want)
+		}
+	}
+}
+
+// The number of a set-up or clean-up tells the type of its slot, on machines of any slots.
+// Where maps and reduces are as many, the slot does.
+func TestSlotsOfSetupAndCleanup(t *testing.T) {
+	const tasks = "job,task,kind,attempt,state,node,slot,start_ns,finish_ns\na,0,map,0,SUCCEEDED,n1,0,1,2\na,1,map,0,SUCCEEDED,n1,%d,1,2\na,0,reduce,0,SUCCEEDED,n2,1,3,4\n%s"
+	for _, c := range []struct {
+		lastMap int // slot
+		more    string
+		want    [2]bool // set-up and clean-up in reduce slots
+	}{
+		{0, "a,2,setup,0,SUCCEEDED,n1,0,0,1\na,2,cleanup,0,SUCCEEDED,n1,1,4,5\n", [2]bool{true, false}},
+		{1, "a,3,setup,0,SUCCEEDED,n1,1,0,1\na,1,cleanup,0,SUCCEEDED,n1,0,4,5\n", [2]bool{false, true}},
+		{0, "a,1,reduce,0,SUCCEEDED,n2,1,3,4\na,3,setup,0,SUCCEEDED,n1,0,0,1\na,2,cleanup,0,SUCCEEDED,n1,1,4,5\n", [2]bool{false, true}},
+	} {
+		h := readString(t, "attempts.csv", fmt.Sprintf(tasks, c.lastMap, c.more))
+		var got [2]bool
+		for i, kind := range []workload.Kind{workload.Setup, workload.Cleanup} {
+			got[i] = tasksOf(&h.Jobs[0], kind)[0].ReduceSlot
+		}
+		if got != c.want {
+			t.Errorf("%s: in reduce slots %v, want %v", c.more, got, c.want)
 		}
 	}
 }
