@@ -226,18 +226,20 @@ func linesOf(text string) (lines []specLine) {
 func ParseSpecification(file, text string) (*Specification, error) {
 	s := &Specification{}
 	ids := map[string]bool{}
-	var open []string // the headings of the blocks around a line
-	whole := false    // all sections are in a block of their own, as in figure 7
+	var open []string             // the headings of the blocks around a line
+	whole, closed := false, false // all sections are in a block of their own, as in figure 7, and it has ended
 	for _, line := range linesOf(text) {
 		heading, opens := strings.CutSuffix(line.text, "{")
 		var err error
 		switch {
+		case closed:
+			err = fmt.Errorf("got %.40q after the end of Specification: want nothing", line.text)
 		case line.text == "Specification {" && len(open) == 0 && !whole:
 			whole = true
 		case line.text == "}" && len(open) > 0:
 			open = open[:len(open)-1]
 		case line.text == "}" && whole:
-			whole = false
+			whole, closed = false, true
 		case opens:
 			open = append(open, strings.TrimSpace(heading))
 			err = s.open(open)

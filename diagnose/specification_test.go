@@ -85,6 +85,8 @@ func TestSpecificationErrors(t *testing.T) {
 		{"Task Pool Map (1~*) {", "Task Poolish ( {", `spec:25: got "Task Poolish (" in Vertex Mapping: want`},
 		{"Task Pool Map (1~*) {", "Task Pool Map 1~* {", `spec:25: got "Task Pool Map 1~*" in`},
 		{"Input {", "Specification {\nInput {", "spec: Specification: got the end of the file: want }"},
+		{whole, "Specification {\n" + whole + "}\n\nEdges {\n}\n", `spec:53: got "Edges {" after the end of Specification: want nothing`},
+		{whole, "Specification {\n" + whole + "} more", `spec:51: got "more" after the end of Specification: want nothing`},
 		{"  in: HDFS", "  Specification {\n  in: HDFS", `spec:2: got "Specification" in Input: want`},
 		{"Output {", "}\nOutput {", `spec:4: got "}": want a section`},
 		{"  e6: HDFS, unconstrained\n}", "  e6: HDFS, unconstrained\n}\n}", `spec:50: got "}": want a section`},
