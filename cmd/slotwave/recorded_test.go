@@ -725,3 +725,30 @@ func TestSeveralClusters(t *testing.T) {
 		t.Errorf("a pattern that matches no job: exit %d: %s", code, errs)
 	}
 }
+
+// An attempt that hung until its timeout did not commit.
+func TestHungAttempts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "attempts.csv", `job,task,kind,attempt,state,node,start_ns,finish_ns,p_shuffle_ns,p_merge_ns
+a,0,map,0,FAILED,n1,1000000000,601000000000,,
+a,0,map,1,SUCCEEDED,n1,604000000000,624000000000,,
+a,0,reduce,0,FAILED,n1,627000000000,1227000000000,,
+a,0,reduce,1,SUCCEEDED,n1,1230000000000,1250000000000,5000000000,1000000000
+b,0,map,0,FAILED,n1,1300000000000,1900000000000,,
+b,0,map,1,SUCCEEDED,n1,1903000000000,1923000000000,,
+`)
+	verb(t, "run", "attempts.csv", "--out", "out", "--quiet", "--set", "plots=none")
+	hung := 0
+	for _, row := range rowsOf(t, "out/attempts.csv") {
+		if row["state"] != "FAILED" || strings.HasSuffix(row["kind"], "cleanup") {
+			continue
+		}
+		hung++
+		if row["p_commit_ns"] != "0" {
+			t.Errorf("%s %s: commit of %s ns", row["job"], row["kind"], row["p_commit_ns"])
+		}
+	}
+	if hung != 3 {
+		t.Errorf("%d attempts hung, want 3", hung)
+	}
+}

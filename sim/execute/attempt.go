@@ -163,6 +163,15 @@ func (p *phases) until(phase workload.Phase, end engine.Time) {
 	}
 }
 
+// rest adds what follows the work of an attempt: its commit and the wait for the
+// permission. One that fails or is killed before it asks hung in its last phase.
+func (p *phases) rest(a *Attempt) {
+	if a.Started && a.End != Success && a.Pending == engine.Never && a.Kind <= workload.Reduce {
+		p.until([]workload.Phase{workload.PhaseMap, workload.PhaseReduce}[a.Kind], a.Finish)
+	}
+	p.until(workload.PhaseCommit, a.Finish)
+}
+
 // shuffle adds the phases of a reduce up to the end of its sort.
 func (p *phases) shuffle(a *Attempt) {
 	if a.Known == engine.Never {

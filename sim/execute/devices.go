@@ -98,7 +98,7 @@ func (d *devices) Close(a *Attempt, row *workload.Attempt) {
 				t.bounds(a, p.at)
 			}
 		}
-		p.until(workload.PhaseCommit, a.Finish)
+		p.rest(a)
 	}
 	switch r := a.running.(type) {
 	case *mapTask:

@@ -256,5 +256,5 @@ func (g *given) Close(a *Attempt, row *workload.Attempt) {
 		p.shuffle(a)
 		p.until(workload.PhaseReduce, a.Pending)
 	}
-	p.until(workload.PhaseCommit, a.Finish)
+	p.rest(a)
 }

@@ -81,7 +81,7 @@ func (x *phased) Close(a *Attempt, row *workload.Attempt) {
 			x.fillReduce(a, &p)
 		}
 	}
-	p.until(workload.PhaseCommit, a.Finish)
+	p.rest(a)
 }
 
 func (x *phased) fillMap(a *Attempt, p *phases) {
