@@ -326,6 +326,15 @@ type Answer struct {
 	Over         *Interval // the makespan over more runs of what is not known; nil: there are none
 }
 
+// Interval holds a time with a probability of 90 %, and its mean over n runs of what may
+// be otherwise.
+type Interval struct {
+	N    int   `json:"n"`
+	Mean int64 `json:"mean_ns"`
+	Low  int64 `json:"low_ns"`
+	High int64 `json:"high_ns"`
+}
+
 // GapPart is a part of the difference between a prediction and the reference.
 type GapPart struct {
 	Cause string

@@ -76,15 +76,6 @@ func commonConf(jobs []workload.Job) properties {
 	return common
 }
 
-// Interval holds a time with a probability of 90 %, and its mean over n runs of what may
-// be otherwise.
-type Interval struct {
-	N    int   `json:"n"`
-	Mean int64 `json:"mean_ns"`
-	Low  int64 `json:"low_ns"`
-	High int64 `json:"high_ns"`
-}
-
 // interval returns that of a what-if on recorded times.
 func (r *Run) interval() *Interval {
 	if r.Replay == nil {
