@@ -69,6 +69,15 @@ func passFigure[T ~int | ~int64](r *record, column string, v *T) {
 	}
 }
 
+// passAmount passes a whole number from 0, and leaves 0 out.
+func passAmount[T ~int | ~int64](r *record, column string, v *T) {
+	if r.from != nil {
+		passCount(r, column, v)
+	} else {
+		passFigure(r, column, v)
+	}
+}
+
 // passShare passes a number from 0.
 func passShare(r *record, column string, v *float64) {
 	switch {

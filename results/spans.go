@@ -17,7 +17,7 @@ func (r *record) span(s *model.Span) {
 	passCount(r, "task", &s.Task)
 	passCount(r, "attempt", &s.Attempt)
 	passNamed(r, "thread", &s.Thread, model.NumThreads)
-	passFigure(r, "copier", &s.Copier)
+	passAmount(r, "copier", &s.Copier)
 	passNamed(r, "phase", &s.Phase, workload.Phase(workload.NumPhases))
 	passNamed(r, "wait", &s.Wait, model.NumWaits)
 	r.text("device", &s.Device)
@@ -25,8 +25,8 @@ func (r *record) span(s *model.Span) {
 	r.text("from_node", &s.FromNode)
 	passCount(r, "begin_ns", &s.Begin)
 	passCount(r, "end_ns", &s.End)
-	passFigure(r, "own_ns", &s.Own)
-	passFigure(r, "bytes", &s.Bytes)
+	passAmount(r, "own_ns", &s.Own)
+	passAmount(r, "bytes", &s.Bytes)
 }
 
 func spanColumns() []string { return columnsOf(func(r *record) { r.span(new(model.Span)) }) }

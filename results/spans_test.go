@@ -42,6 +42,7 @@ func TestSpanTable(t *testing.T) {
 		strings.Replace(text, ",1000000000,", ",1e9,", 1):         "spans.csv:2: begin_ns: got \"1e9\": want a whole number",
 		strings.Replace(text, ",commit,commit,", ",commit,", 1):   "spans.csv:4: got 14 columns: want 15",
 		strings.Replace(text, "c,reduce,0,0", "c,reduce,-1,0", 1): "spans.csv:3: task: got \"-1\": want a whole number",
+		strings.Replace(text, ",copier,4", ",copier,-4", 1):       "spans.csv:3: copier: got \"-4\": want a whole number from 0",
 	} {
 		if err := results.ReadSpans(strings.NewReader(bad), "spans.csv", keep); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
