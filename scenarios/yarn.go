@@ -19,8 +19,12 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// yarnSchedulers are the schedulers of YARN by their names in scenarios.
-var yarnSchedulers = map[string]string{"yarn-capacity": "capacity", "yarn-fair": "fair", "yarn-fifo": "fifo"}
+// YARNSchedulers are the schedulers of YARN: what each is, by its name in scenarios.
+var YARNSchedulers = map[string]string{
+	"yarn-capacity": "CapacityScheduler of YARN: a tree of queues with guarantees and maxima, user limits",
+	"yarn-fair":     "FairScheduler of YARN: a tree of queues with weights, minimum and maximum shares",
+	"yarn-fifo":     "FifoScheduler of YARN: applications in the order of submission",
+}
 
 // releaseOnYARN returns what the release of a scenario does on YARN; nil: it has a
 // JobTracker.
@@ -121,7 +125,7 @@ func isAllocations(data []byte) bool { return strings.Contains(string(data), "<a
 
 // scheduler reads the rest of [scheduler], over what the files say.
 func (x *yarnTable) scheduler(c *model.Cluster) (model.Scheduler, *model.YARN) {
-	names := slices.Sorted(maps.Keys(yarnSchedulers))
+	names := slices.Sorted(maps.Keys(YARNSchedulers))
 	class := c.Conf.Text(classKey)
 	usual := cmp.Or(x.name, ofClass(x.files[classKey].value))
 	if usual == "" && !x.has("file") { // whose queues may be of another class than recorded jobs name
@@ -135,7 +139,7 @@ func (x *yarnTable) scheduler(c *model.Cluster) (model.Scheduler, *model.YARN) {
 	if x.name != "" && name != x.name {
 		x.failf("name", "%q: want %q: %s holds its allocations", name, x.name, x.rulesOf)
 	}
-	x.y.Policy = yarnSchedulers[name]
+	x.y.Policy = strings.TrimPrefix(name, "yarn-")
 	x.y.Properties = x.files.values()
 	for _, key := range c.Conf.Keys() {
 		if strings.HasPrefix(key, "yarn.") {

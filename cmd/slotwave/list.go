@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"text/tabwriter"
 
@@ -45,6 +46,9 @@ func list(to io.Writer) error {
 	for _, name := range scheduler.Names() {
 		fmt.Fprintf(w, "  %s\t%s\n", name, scheduler.About(name))
 	}
+	for _, name := range slices.Sorted(maps.Keys(scenarios.YARNSchedulers)) {
+		fmt.Fprintf(w, "  %s\t%s\n", name, scenarios.YARNSchedulers[name])
+	}
 	fmt.Fprintln(w, "\nReleases (cluster.hadoop)")
 	for i := range model.Releases {
 		r := &model.Releases[i]
@@ -83,7 +87,7 @@ func shippedWord(name string) (what, next string) {
 	switch {
 	case slices.Contains(shippedNames(), name):
 		return "a part of the program", "slotwave show " + name + " prints it"
-	case slices.Contains(scheduler.Names(), name):
+	case slices.Contains(scheduler.Names(), name), scenarios.YARNSchedulers[name] != "":
 		return "a scheduler", fmt.Sprintf("slotwave help %s explains it, --set scheduler.name=%[1]s takes it", name)
 	case slices.ContainsFunc(analytic.Models, func(m analytic.Model) bool { return m.Name == name }):
 		return "a model", "slotwave predict SCENARIO asks it"

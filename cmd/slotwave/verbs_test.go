@@ -25,7 +25,7 @@ func TestListNamesEverything(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit code %d", code)
 	}
-	for _, name := range slices.Concat(scenarios.List(), scheduler.Names(), scenarios.Platforms(), scenarios.Profiles()) {
+	for _, name := range slices.Concat(scenarios.List(), scheduler.Names(), []string{"yarn-capacity", "yarn-fair", "yarn-fifo"}, scenarios.Platforms(), scenarios.Profiles()) {
 		if !strings.Contains(out, "  "+name+" ") {
 			t.Errorf("%s is not listed", name)
 		}
