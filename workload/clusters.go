@@ -93,7 +93,8 @@ func (h *History) keepMachines() {
 }
 
 // WithTrackersOf leaves the jobs of the JobTrackers that had the jobs that were asked
-// for, and their machines: after a restart a cluster may have others.
+// for, and their machines: after a restart a cluster may have others. Jobs whose ids no
+// JobTracker gave, such as etl_1, stay.
 func (h *History) WithTrackersOf(asked func(*HistoryJob) bool) {
 	had := map[member]bool{}
 	for i := range h.Jobs {
@@ -102,7 +103,9 @@ func (h *History) WithTrackersOf(asked func(*HistoryJob) bool) {
 		}
 	}
 	all := len(h.Jobs)
-	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j HistoryJob) bool { return !had[j.tracker()] })
+	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j HistoryJob) bool {
+		return strings.HasPrefix(j.ID, "job_") && !had[j.tracker()]
+	})
 	if len(h.Jobs) < all {
 		h.keepMachines()
 	}

@@ -29,13 +29,13 @@ func TestClustersOfListedMachines(t *testing.T) {
 }
 
 // The machines of jobs that were asked for are those of all jobs of their JobTracker, and
-// listed ones, but none that it had only after a restart.
+// listed ones, but none that it had only after a restart. No JobTracker gave etl_1 its id.
 func TestMachinesOfAJobTracker(t *testing.T) {
 	h := &History{Topology: Topology{
-		Racks:  []Rack{{Hosts: []string{"a", "b", "c", "later", "listed"}}},
+		Racks:  []Rack{{Hosts: []string{"a", "b", "c", "later", "listed", "own"}}},
 		Listed: map[string]bool{"listed": true},
 	}}
-	for _, j := range [][2]string{{"job_1_1", "a"}, {"job_1_2", "b"}, {"job_2_1", "a"}, {"job_2_2", "later"}, {"job_3_1", "c"}} {
+	for _, j := range [][2]string{{"job_1_1", "a"}, {"job_1_2", "b"}, {"job_2_1", "a"}, {"job_2_2", "later"}, {"job_3_1", "c"}, {"etl_1", "own"}} {
 		h.Jobs = append(h.Jobs, HistoryJob{ID: j[0], Tasks: []HistoryTask{{Attempts: []HistoryAttempt{{Attempt: Attempt{Node: j[1]}}}}}})
 	}
 	h.WithTrackersOf(func(j *HistoryJob) bool { return j.ID == "job_1_2" || j.ID == "job_3_1" })
@@ -43,10 +43,10 @@ func TestMachinesOfAJobTracker(t *testing.T) {
 	for i := range h.Jobs {
 		jobs = append(jobs, h.Jobs[i].ID)
 	}
-	if want := []string{"job_1_1", "job_1_2", "job_3_1"}; !reflect.DeepEqual(jobs, want) {
+	if want := []string{"job_1_1", "job_1_2", "job_3_1", "etl_1"}; !reflect.DeepEqual(jobs, want) {
 		t.Errorf("jobs %v: want %v", jobs, want)
 	}
-	if want := []Rack{{Hosts: []string{"a", "b", "c", "listed"}}}; !reflect.DeepEqual(h.Topology.Racks, want) {
+	if want := []Rack{{Hosts: []string{"a", "b", "c", "listed", "own"}}}; !reflect.DeepEqual(h.Topology.Racks, want) {
 		t.Errorf("machines %v: want %v", h.Topology.Racks, want)
 	}
 }
