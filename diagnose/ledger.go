@@ -576,7 +576,7 @@ func (w *walk) launch(a *attempt) *attempt {
 		if by := w.unused(a, ready); by != nil {
 			before = by
 		}
-		if before == nil || before.finish <= ready || before.finish > w.at {
+		if before == nil || before.finish <= ready || before.start >= w.at {
 			break
 		}
 		w.between(before.finish, before)
@@ -700,11 +700,19 @@ func (w *walk) freedBy(a *attempt) *attempt {
 	return before
 }
 
-// lastOn returns the attempt that ended last on a's node, at or before t. If
-// the slot is known, the attempt must be on the same slot.
+// lastOn returns the attempt that runs on a's node at t, or ended last there before. If
+// the slot is known, the attempt must be on the same slot; else it has ended.
 func (w *walk) lastOn(a *attempt, t time.Duration, p place) *attempt {
 	rows := w.byPlace[p]
 	i, _ := slices.BinarySearchFunc(rows, t+1, func(row int32, t time.Duration) int { return cmp.Compare(w.b.at(row).finish, t) })
+	for _, row := range rows[i:] {
+		if next := w.b.at(row); next != a && a.slot >= 0 && next.slot == a.slot {
+			if next.start < t {
+				return next
+			}
+			break
+		}
+	}
 	for i--; i >= 0; i-- {
 		if before := w.b.at(rows[i]); before != a && (a.slot < 0 || before.slot == a.slot) && before.start < t {
 			return before

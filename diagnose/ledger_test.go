@@ -231,6 +231,24 @@ func TestLedgerSchedulerLimit(t *testing.T) {
 	}
 }
 
+// A pool's limit kept the job from a slot of another node while its own map was in the
+// slot that the next one took: that time is of the map, none of it of a heartbeat.
+func TestLedgerLimitWhileOwnMapRan(t *testing.T) {
+	w := &world{question: slotsOf(1, "n1", "n2")}
+	w.job("j", 0, 60*s)
+	w.attempt(workload.Map, "n1", 0, 1*s, 1*s, 10*s)
+	w.attempt(workload.Map, "n1", 0, 1*s, 10*s, 39*s)
+	w.attempt(workload.Map, "n1", 0, 1*s, 40*s, 60*s)
+	w.offers = []model.Offer{{Time: 30 * s, Node: "n2", Free: [2]int{1}, Waiting: [2]int{1}, Reason: [2]model.Reason{model.AtPoolLimit},
+		Asked: []model.Asked{{Job: "j", Task: -1, Reason: model.AtPoolLimit, Figures: model.Figures{Pool: "p", Limit: 1}}}}}
+	wantLedger(t, w.run(t), 0, `
+0-1 initialisation
+1-10 unknown
+10-30 unknown
+30-40 scheduler limit pool limit (p, 1)
+40-60 unknown`)
+}
+
 func TestBalance(t *testing.T) {
 	j := &job{id: "j", submit: 5, finish: 20}
 	good := []Step{{From: 5, To: 10}, {From: 10, To: 20}}

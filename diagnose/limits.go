@@ -40,11 +40,11 @@ var limitOf = map[Account]string{
 
 // Limits divides the time of those jobs of a simulated run that about accepts, nil: of
 // all, the largest part first. It uses the ledger of each job.
-func Limits(jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf, about func(id string) bool) ([]Limit, error) {
+func Limits(jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf, offers []model.Offer, about func(id string) bool) ([]Limit, error) {
 	o := DefaultOptions()
 	b := keep(jobs, nil)
 	b.assignSlots()
-	e := &evidence{b: b, r: newResources(nil), q: q, options: &o}
+	e := &evidence{b: b, r: newResources(nil), q: q, options: &o, offers: newOfferBook(offers)}
 	l := e.newLedger()
 	sums := map[string]time.Duration{}
 	for _, j := range b.jobs {

@@ -43,7 +43,7 @@ func (p *randomRun) report(t testing.TB, o Options) string {
 		}
 	}
 	if p.question != nil {
-		limits, err := Limits(p.world.input().Jobs, p.question, nil)
+		limits, err := Limits(p.world.input().Jobs, p.question, p.world.offers, nil)
 		fmt.Fprintf(&b, "## limits\n%v %v\n", limits, err)
 	}
 	vertices, edges := samples.Graph()

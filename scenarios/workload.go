@@ -320,7 +320,7 @@ func lastSubmit(h *workload.History) (last time.Duration) {
 // differ only in where they were found, which comes first, are one warning.
 func (t *table) some(list []string, more int) {
 	const most = 10
-	list = alike(list)
+	list = Alike(list)
 	for i, text := range list {
 		if i == most {
 			more += len(list) - most
@@ -333,8 +333,8 @@ func (t *table) some(list []string, more int) {
 	}
 }
 
-// alike joins texts that are equal but for what comes before their first colon.
-func alike(list []string) (joined []string) {
+// Alike joins texts that are equal but for what comes before their first colon.
+func Alike(list []string) (joined []string) {
 	where := map[string][]string{}
 	for _, text := range list {
 		place, what, _ := strings.Cut(text, ": ")

@@ -496,6 +496,9 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 	if t.offers != nil {
 		simulator.Tracer = t.offers
 	}
+	if t.ledger != nil {
+		t.ledger.traced, simulator.Tracer = simulator.Tracer, t.ledger
+	}
 	if t.spans != nil {
 		simulator.Spans = t.spans
 	}
@@ -522,24 +525,35 @@ func (t *attemptTable) close() (err error) {
 // limited a run.
 const mostForLedger = 100_000
 
-// ledgerRecorder keeps the attempts of a run, unless there are too many.
+// ledgerRecorder keeps the attempts and offers of a run, unless there are too many.
 type ledgerRecorder struct {
 	simulated.Attempts
-	full bool
+	simulated.Offers
+	full   bool
+	traced model.Tracer // also receives the offers; may be nil
 }
 
 func (r *ledgerRecorder) Attempt(a *workload.Attempt) {
 	if r.full = r.full || len(r.Attempts) == mostForLedger; r.full {
-		r.Attempts = nil
+		r.Attempts, r.Offers = nil, nil
 		return
 	}
 	r.Attempts.Attempt(a)
 }
 
+func (r *ledgerRecorder) Offer(o *model.Offer) {
+	if r.traced != nil {
+		r.traced.Offer(o)
+	}
+	if !r.full {
+		r.Offers.Offer(o)
+	}
+}
+
 // limits returns what limited the jobs that about accepts, nil: all.
 func (r *ledgerRecorder) limits(q *model.WhatIf, p *model.Prediction, about func(id string) bool) ([]results.Limit, error) {
 	run := simulated.Run{Question: q, Prediction: *p, Attempts: r.Attempts}
-	list, err := diagnose.Limits(simulated.Jobs(run.History()), q, about)
+	list, err := diagnose.Limits(simulated.Jobs(run.History()), q, r.Offers, about)
 	if err != nil {
 		return nil, Internal(err)
 	}

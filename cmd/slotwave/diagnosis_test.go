@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,45 @@ func diagnoseByVerb(t *testing.T, path string, flags ...string) (d diagnosed) {
 		}
 	}
 	return d
+}
+
+// With --trace a diagnosis says the same of a run, and its ledgers have the limits that
+// run names.
+func TestTraceLeavesLedgers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var traced [2]diagnosed
+	for i, flags := range [][]string{nil, {"--trace"}} {
+		verb(t, append([]string{"run", "capacity-queues", "--out", fmt.Sprint(i)}, flags...)...)
+		traced[i] = diagnoseByVerb(t, fmt.Sprint(i), "--verify", "off")
+	}
+	if !reflect.DeepEqual(traced[0].Jobs, traced[1].Jobs) {
+		t.Errorf("got %+v: want %+v", traced[1].Jobs, traced[0].Jobs)
+	}
+	var limited int64
+	for _, j := range traced[0].Jobs {
+		limited += j.Ledger["scheduler limit"] + j.Ledger["locality"]
+	}
+	var s struct {
+		Limits []struct {
+			Limit string
+			Time  int64 `json:"time_ns"`
+		}
+	}
+	data, err := os.ReadFile("0/summary.json")
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range s.Limits {
+		if l.Limit == "scheduler" {
+			limited -= l.Time
+		}
+	}
+	if limited != 0 {
+		t.Errorf("diagnose has %d ns more with the scheduler than %+v", limited, s.Limits)
+	}
 }
 
 func absolute(t *testing.T, name string) string {

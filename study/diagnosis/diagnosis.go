@@ -138,10 +138,10 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 		options.Verify.Measured = recorded
 	}
 	done.Question, done.On = in.Question, k.On != ""
+	if in.Question != nil && k.On == "" {
+		retrace(&in)
+	}
 	if k.Verify && in.Question != nil {
-		if k.On == "" {
-			retrace(&in)
-		}
 		measured := options.Verify.Measured
 		options.Verify = diagnose.DefaultVerification(sim.Simulator{})
 		options.Verify.Measured, options.Verify.Workers, options.Verify.Without, options.Verify.Budget = measured, k.Workers, k.Without, k.Budget
@@ -167,8 +167,9 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 // trace.
 const mostRetraced = 20_000
 
-// retrace gives a simulated run what it did not record, by simulating it again: offers
-// for which slots were free and, at fidelity device, what threads did.
+// retrace simulates a run again for its offers and, at fidelity device, for what threads
+// did. The offers replace those of offers.csv, which leaves repeats out, so that a
+// diagnosis says the same of a run with and without --trace.
 func retrace(in *diagnose.Input) {
 	q := *in.Question
 	if q.Tasks() > mostRetraced || q.YARN != nil {
@@ -179,11 +180,9 @@ func retrace(in *diagnose.Input) {
 			_, _ = sim.Simulator{Spans: &spanner{yield: yield}}.Predict(q) // a run that fails has the spans up to then
 		}
 	}
-	if len(in.Offers) == 0 {
-		var list simulated.Offers
-		if _, err := (sim.Simulator{Tracer: &list}).Predict(q); err == nil {
-			in.Offers = list
-		}
+	var list simulated.Offers
+	if _, err := (sim.Simulator{Tracer: &list}).Predict(q); err == nil {
+		in.Offers = list
 	}
 }
 
@@ -416,11 +415,13 @@ func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History,
 	if d.anonymise {
 		return h.Anonymise(&workload.Names{Seed: workload.Seed(1).Named("names")}), nil
 	}
+	var lost []string
 	for _, p := range slices.Concat(h.Unread, h.Problems) {
 		if !slices.ContainsFunc(d.inputs, func(s resultdir.FileSum) bool { return s.Name == p.File }) { // sampling records
-			d.Warnings = append(d.Warnings, p.String())
+			lost = append(lost, p.String())
 		}
 	}
+	d.Warnings = append(d.Warnings, scenarios.Alike(lost)...)
 	if h.Dropped > 0 {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("and %d more", h.Dropped))
 	}
