@@ -48,6 +48,11 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 			fmt.Fprintf(t, "%s decides anew what the record has decided, as a replay does not: in this way %s.\n", names[i], s.Replay.itself())
 		}
 	}
+	for i, s := range runs[1:] {
+		if first := runs[0]; first.Replay != nil && s.Replay != nil && first.Replay.Still != s.Replay.Still {
+			fmt.Fprintln(t, StandstillNote(names[0], first.Replay.Still, names[i+1], s.Replay.Still))
+		}
+	}
 	if n := runs[0].Replications; n > 1 {
 		fmt.Fprintf(t, "Makespan and mean job time are means of %d seeds; other columns are of the first.\n", n)
 	}
@@ -60,6 +65,16 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 	}
 	t.List("Assumed", assumed)
 	return t.Done()
+}
+
+// StandstillNote warns of two runs of a record of which one repeats a standstill of
+// machines that the other leaves out; empty: both do the same.
+func StandstillNote(first, still, second, otherStill string) string {
+	if still == otherStill {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s), %s (%s): the difference contains that too; --set workload.still_hosts=recorded repeats a standstill in both.",
+		first, cmp.Or(still, "no standstill"), second, cmp.Or(otherStill, "no standstill"))
 }
 
 // runNames returns what tells the runs apart. If they differ in the value of one

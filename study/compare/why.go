@@ -17,6 +17,7 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/sim"
@@ -38,6 +39,7 @@ type Why struct {
 	Job                   string       `json:"job,omitempty"` // whose time the accounts are; empty: of all jobs
 	simulated.Differences              // of the first pair
 	Verdict               string       `json:"verdict,omitempty"` // on all jobs, as diagnose says it; empty: one job
+	Note                  string       `json:"note,omitempty"`    // what the runs differ in beside their settings
 }
 
 // Difference is the time of a job in both scenarios, over pairs of runs with the
@@ -52,23 +54,26 @@ type Difference struct {
 	Pairs  int    `json:"pairs"`
 }
 
-// openCompared opens one of two scenarios. It returns the question of each pair. A
-// result is simulated as its manifest says.
-func openCompared(name string, o study.Options) (func(pair int) (*model.WhatIf, error), error) {
+// openCompared opens one of two scenarios. It returns the question of each pair, and what
+// becomes of standstills. A result is simulated as its manifest says.
+func openCompared(name string, o study.Options) (of func(pair int) (*model.WhatIf, error), still string, err error) {
 	if o.AsMade(name) {
 		run, err := study.RunOf(name)
+		if err != nil {
+			return nil, "", err
+		}
 		return func(pair int) (*model.WhatIf, error) {
 			own := run.Question
 			own.Seed = o.SeedOf(pair)
 			return &own, nil
-		}, err
+		}, run.Still, nil
 	}
 	s, err := study.Open(name, o)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if n := len(s.Scenario.Runs); n != 1 {
-		return nil, fmt.Errorf("--why: %s: got %d runs: want a scenario with one", name, n)
+		return nil, "", fmt.Errorf("--why: %s: got %d runs: want a scenario with one", name, n)
 	}
 	return func(pair int) (*model.WhatIf, error) {
 		r, err := s.Replication(pair)
@@ -76,7 +81,7 @@ func openCompared(name string, o study.Options) (func(pair int) (*model.WhatIf, 
 			return nil, err
 		}
 		return &r.Runs[0].Question, nil
-	}, nil
+	}, s.Scenario.Runs[0].Still, nil
 }
 
 // whyPairs is the number of pairs if no number of replications is given.
@@ -91,12 +96,14 @@ func Explain(first, second, job string, o study.Options, progress study.SweepPro
 		w.Pairs = o.Replications
 	}
 	var questions [2]func(int) (*model.WhatIf, error)
+	var still [2]string
 	for i, name := range []string{first, second} {
 		var err error
-		if questions[i], err = openCompared(name, o); err != nil {
+		if questions[i], still[i], err = openCompared(name, o); err != nil {
 			return nil, err
 		}
 	}
+	w.Note = results.StandstillNote(first, text.Escape(still[0]), second, text.Escape(still[1]))
 	if !shareJobs(questions) {
 		return nil, fmt.Errorf("--why: %s and %s have no job in common: want two runs of the same jobs", first, second)
 	}
@@ -207,7 +214,11 @@ const mostShown = 5
 // WriteText writes the comparison for people.
 func (w *Why) WriteText(to io.Writer, _ bool) error {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s (second) against %s (first), %d pairs of runs with the same seeds\n\n", w.Second, w.First, w.Pairs)
+	fmt.Fprintf(t, "%s (second) against %s (first), %d pairs of runs with the same seeds\n", w.Second, w.First, w.Pairs)
+	if w.Note != "" {
+		fmt.Fprintln(t, w.Note)
+	}
+	fmt.Fprintln(t)
 	if d := w.Decision; d != nil {
 		slower := []string{w.First, w.Second}[d.Slower]
 		fmt.Fprintf(t, "In the first pair %s takes %s longer with %s.\nMost of this is %q (%+.1f s).\nThe longest part of it lasts from %s to %s%s.\n%s\n", text.Escape(d.Job), seconds(max(d.Difference, -d.Difference)), slower,

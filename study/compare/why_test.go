@@ -80,6 +80,9 @@ func TestCompareWhy(t *testing.T) {
 			t.Errorf("accounts of a are %d ns and of b %d, of both %d", a, b, all)
 		}
 	}
+	if w, err := Explain(names[0], names[1], "[b]", study.Options{Seed: 1}, nil); err != nil || w.Launch == nil || !strings.Contains(w.Launch.First, " of b ") || w.Offer == nil {
+		t.Errorf("a pattern of jobs: %+v, %v: want the first launch and offer that differ", w, err)
+	}
 	if _, err := Explain(names[0], names[1], "c", study.Options{Seed: 1}, nil); err == nil || !strings.Contains(err.Error(), "want the id or name of a job") {
 		t.Errorf("a job that does not run: %v", err)
 	}

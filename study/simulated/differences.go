@@ -112,19 +112,24 @@ func decision(pair *[2]Run, ledgers *[2][]diagnose.JobDiagnosis) *Decision {
 	return d
 }
 
-// Compare compares the ledgers, launches and offers of two runs: of one job, or of all
-// if the name is empty.
+// Compare compares the ledgers, launches and offers of two runs: of the jobs that job
+// selects, as --job does.
 func Compare(pair *[2]Run, job string) (Differences, error) {
-	d := Differences{Launch: otherLaunch(pair, job), Offer: otherOffer(pair, job)}
-	return d, d.compareLedgers(pair, job)
+	var d Differences
+	of, err := d.compareLedgers(pair, job)
+	if err == nil {
+		d.Launch, d.Offer = otherLaunch(pair, of), otherOffer(pair, of)
+	}
+	return d, err
 }
 
 // slotHeld is the account of the ledger for slots that other attempts held.
 const slotHeld = "slot held"
 
-// compareLedgers sums the ledgers of the first pair by account, of one job or of
-// all, and the time for which slots were held by the job that held them.
-func (d *Differences) compareLedgers(pair *[2]Run, job string) error {
+// compareLedgers sums the ledgers of the first pair by account, and the time for which
+// slots were held by the job that held them. It returns the selected jobs.
+func (d *Differences) compareLedgers(pair *[2]Run, job string) (of map[string]bool, err error) {
+	of = map[string]bool{}
 	accounts, held := map[string]*AccountChange{}, map[string]*AccountChange{}
 	var ledgers [2][]diagnose.JobDiagnosis
 	add := func(to map[string]*AccountChange, name string, i int, t time.Duration) {
@@ -137,10 +142,11 @@ func (d *Differences) compareLedgers(pair *[2]Run, job string) error {
 		r := &pair[i]
 		jobs, err := r.Ledgers(job)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		ledgers[i] = jobs
 		for _, j := range jobs {
+			of[j.ID] = true
 			for _, step := range j.Ledger {
 				add(accounts, step.Name(), i, step.To-step.From)
 				if step.Account.String() == slotHeld {
@@ -150,7 +156,7 @@ func (d *Differences) compareLedgers(pair *[2]Run, job string) error {
 		}
 	}
 	d.Accounts, d.Held, d.Decision = changesOf(accounts), changesOf(held), decision(pair, &ledgers)
-	return nil
+	return of, nil
 }
 
 // changesOf lists what changes most first.
@@ -166,13 +172,13 @@ func changesOf(sums map[string]*AccountChange) []AccountChange {
 	return list
 }
 
-// otherLaunch finds the first launch, of one job or of all, that differs in job,
-// task, node or time.
-func otherLaunch(pair *[2]Run, job string) *OtherLaunch {
+// otherLaunch finds the first launch of these jobs that differs in job, task, node or
+// time.
+func otherLaunch(pair *[2]Run, of map[string]bool) *OtherLaunch {
 	var lists [2]Attempts
 	for i := range pair {
 		for k := range pair[i].Attempts {
-			if a := &pair[i].Attempts[k]; job == "" || a.Job == job {
+			if a := &pair[i].Attempts[k]; of[a.Job] {
 				lists[i] = append(lists[i], *a)
 			}
 		}
@@ -198,20 +204,20 @@ func otherLaunch(pair *[2]Run, job string) *OtherLaunch {
 	return nil
 }
 
-// launchesOf lists what an offer launched, of one job or of all.
-func launchesOf(o *model.Offer, job string) []string {
+// launchesOf lists what an offer launched of these jobs.
+func launchesOf(o *model.Offer, of map[string]bool) []string {
 	var list []string
 	for i := range o.Asked {
-		if a := &o.Asked[i]; a.Task >= 0 && (job == "" || a.Job == job) {
+		if a := &o.Asked[i]; a.Task >= 0 && of[a.Job] {
 			list = append(list, fmt.Sprintf("%v %d %d %s", a.Kind, a.Task, a.Attempt, a.Job))
 		}
 	}
 	return list
 }
 
-// otherOffer finds the first heartbeat with different launches, of one job or of
-// all. An offer that one of the runs lacks counts as launching nothing there.
-func otherOffer(pair *[2]Run, job string) *OtherOffer {
+// otherOffer finds the first heartbeat with different launches of these jobs. An offer
+// that one of the runs lacks counts as launching nothing there.
+func otherOffer(pair *[2]Run, of map[string]bool) *OtherOffer {
 	type heartbeat struct {
 		at   time.Duration
 		node string
@@ -235,7 +241,7 @@ func otherOffer(pair *[2]Run, job string) *OtherOffer {
 		texts := [2]string{}
 		for i, o := range found[h] {
 			if o != nil {
-				launched[i] = launchesOf(o, job)
+				launched[i] = launchesOf(o, of)
 			}
 		}
 		if slices.Equal(launched[0], launched[1]) {
