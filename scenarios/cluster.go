@@ -320,6 +320,9 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf, stated workload
 			c.Racks = append(c.Racks, fmt.Sprintf("/rack%0*d", digits(racks), r+1))
 		}
 	}
+	if !own && l.recorded() && t.yarn == nil {
+		t.fewSlots(l.whole, groups, conf)
+	}
 	names := map[string]bool{}
 	for _, g := range groups {
 		for i := range g.count {
@@ -350,16 +353,22 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf, stated workload
 func (t clusterTable) readSlowdowns(c *model.Cluster, l *load, m *hardware) {
 	in := t.inner("slowdowns")
 	var missing []string
+	idle := false
 	for _, name := range slices.Sorted(maps.Keys(in.values)) {
 		factor := in.number(name, 1, leastSlowdown, mostSlowdown)
-		i := slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.Name == name })
-		if i < 0 {
-			missing = append(missing, name)
-		} else if m.planned() || !l.recorded() {
+		of := func(r workload.Rack) bool { return slices.Contains(r.Hosts, name) }
+		switch i := slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.Name == name }); {
+		case i >= 0 && l.recorded() && !m.planned():
+			idle = true
+		case i >= 0:
 			c.Nodes[i].Slowness *= factor
+		case l.whole != nil && slices.ContainsFunc(l.whole.Topology.Racks, of):
+			t.assume("no node is as slow as %s was: the nodes are others than the machines of the trace", name)
+		default:
+			missing = append(missing, name)
 		}
 	}
-	if n := len(in.values); n > 0 && len(missing) < n && l.recorded() && !m.planned() {
+	if idle {
 		t.idleAt(t.line("slowdowns"), "cluster.slowdowns has no effect: the recorded times of the machines contain it")
 	}
 	if len(missing) > 0 {
@@ -513,6 +522,27 @@ func (t clusterTable) slots(key, property string, conf workload.Conf) int {
 		}
 	}
 	return t.integer(key, n, 0, mostSlots)
+}
+
+// fewSlots warns of slots that no source states if a record that names no machines has
+// more attempts at once than the nodes have slots.
+func (t clusterTable) fewSlots(h *workload.History, groups []group, conf workload.Conf) {
+	if h.Topology.Hosts() > 0 {
+		return
+	}
+	for kind, of := range []func(*model.Node) int{func(n *model.Node) int { return n.MapSlots }, func(n *model.Node) int { return n.ReduceSlots }} {
+		kind := workload.Kind(kind)
+		key := kind.String() + "_slots"
+		slots, nodes := 0, 0
+		for i := range groups {
+			slots, nodes = slots+groups[i].count*of(&groups[i].node), nodes+groups[i].count
+		}
+		most := h.MostAtOnce(kind)
+		if _, stated := conf.Lookup("mapred.tasktracker." + kind.String() + ".tasks.maximum"); stated || slots >= most || t.has(key) || t.eachGroup(key) {
+			continue
+		}
+		t.warn("%s: %s, the default, while the record has %d %ss at once: if it ran on as many nodes, want --set %s=%d", t.file, workload.Counted(slots, kind.String()+" slot", kind.String()+" slots"), most, kind, join(t.path, key), (most+nodes-1)/nodes)
+	}
 }
 
 // someSlots reports a cluster without slots, or with too many.

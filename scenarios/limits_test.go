@@ -1,6 +1,10 @@
 package scenarios
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +128,47 @@ func TestEndsBeyondLimit(t *testing.T) {
 	} {
 		if got := beyond(&model.WhatIf{Jobs: []workload.Job{j}}); !strings.Contains(got, "is ended after 10 years") {
 			t.Errorf("%+v: got %q", j, got)
+		}
+	}
+}
+
+// A record with more attempts at once than the stated nodes have slots by default is named,
+// and so is a machine of the record that the nodes replace, without a warning: only a name
+// that nothing has is a mistake.
+func TestNodesBesideRecord(t *testing.T) {
+	record := func(node string) string {
+		text := "job,type,task,start_s,finish_s,node\n"
+		for i := range 12 {
+			text += fmt.Sprintf("j,map,%d,0,9,%s\n", i, node)
+		}
+		dir := t.TempDir()
+		name := filepath.Join(dir, "s.toml")
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, "r.csv"), []byte(text), 0o666), os.WriteFile(name, []byte("workload.trace = \"r.csv\"\ncluster.nodes = 2\n"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	const slots = "s.toml: 4 map slots, the default, while the record has 12 maps at once: if it ran on as many nodes, want --set cluster.map_slots=6"
+	for _, c := range []struct {
+		node, set      string
+		warned, unused string // one is wanted of the first; none of the second
+	}{
+		{"", "cluster.racks=1", slots, "reduce slots"},
+		{"", "cluster.nodes=6", "", "at once"},
+		{"", "cluster.map_slots=2", "", "at once"},
+		{"n1", `cluster.slowdowns."n1"=2`, "", "slowdowns"},
+		{"n1", `cluster.slowdowns."n2"=2`, "no node of this cluster has the name n2", ""},
+	} {
+		f, err := Open(record(c.node), c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Scenario(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(s.Warnings, "\n"); !strings.Contains(got, c.warned) || c.unused != "" && strings.Contains(got, c.unused) {
+			t.Errorf("%s: got %s: want %q, without %q", c.set, got, c.warned, c.unused)
 		}
 	}
 }

@@ -73,6 +73,19 @@ func (h *History) MostHeld(held func(*HistoryJob, *HistoryTask) [2]int64) (most 
 	return most
 }
 
+// MostAtOnce returns the largest number of concurrent attempts of a kind.
+func (h *History) MostAtOnce(kind Kind) int {
+	var changes []change
+	for i := range h.Jobs {
+		for t, a := range h.Jobs[i].Each() {
+			if t.Kind == kind && Known(a.Start) && Known(a.Finish) && a.Start < a.Finish {
+				changes = append(changes, change{a.Start, 1}, change{a.Finish, -1})
+			}
+		}
+	}
+	return int(highest(changes))
+}
+
 // peak returns the largest number of concurrent attempts, at least 1.
 func peak(run []timed) int {
 	return max(1, MostAtOnce(func(yield func(start, finish time.Duration) bool) {
