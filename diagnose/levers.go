@@ -19,6 +19,7 @@ type lever struct {
 	acts  string
 	about string
 	node  string                       // of a repair
+	note  string                       // on the simulation of its changes
 	to    []*Change                    // values to try: the default, the peers', no limit
 	step  func(steps int) *Change      // a value some steps above or below; nil: none
 	times func(factor float64) *Change // of a key that is multiplied
@@ -56,7 +57,7 @@ func unusual(is bool) float64 {
 // kinds of devices. Time for which a slot was held by others has the parts of their
 // tasks.
 var parts = map[string][]string{
-	"launch":    names(queueTime, initialisation, heartbeatTime, schedulerLimit, localityTime, slotHeld, betweenAttempts, setUp, cleanUp, waitsForFetch, shuffleTime),
+	"launch":    names(queueTime, initialisation, heartbeatTime, schedulerLimit, localityTime, slotHeld, betweenAttempts, waitsForFetch, shuffleTime),
 	"start":     names(startUp, setUp, cleanUp, commitTime, heartbeatTime, slotHeld),
 	"read":      append(names(readTime, localityTime), onDisk, onNetwork),
 	"map":       append(names(readTime, workTime, startUp), onCPU, onDisk),
@@ -228,7 +229,8 @@ func propertyLever(q *model.WhatIf, p workload.Property) lever {
 			value = v
 		}
 	}
-	l := lever{key: p.Key, acts: p.Acts, about: p.About}
+	about, _, _ := strings.Cut(p.About, ";")
+	l := lever{key: p.Key, acts: p.Acts, about: about}
 	off, own := p.Unusual(value, def), weightOf(q, p.Key)
 	if value != def && def != "" {
 		l.to = append(l.to, setProperty(p.Key, def).weigh(max(own, unusual(off != 0))))
@@ -605,6 +607,9 @@ func slotsLever(q *model.WhatIf, kind workload.Kind) lever {
 			}
 			return nil
 		})
+	if q.Fidelity <= model.Profile {
+		l.note = "; the given times of tasks do not grow with the number of tasks on a node"
+	}
 	switch {
 	case few:
 		l.to = []*Change{l.step(1)}

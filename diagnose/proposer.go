@@ -70,7 +70,7 @@ func (l *lever) finding(accounts *uses, d *Diagnosis, change *Change) Finding {
 	account, part := accounts.largest(l)
 	f := Finding{
 		Job: meanJob, Rule: keyRule, Basis: "O", Cause: l.about, Node: l.node, Account: unknownTime, Ledger: accounts.of[account],
-		Evidence: fmt.Sprintf("%s has %s of the time of the jobs, and %s acts on it", account, percent(part), l.key),
+		Evidence: fmt.Sprintf("%s has %s of the time of the jobs, and %s acts on it%s", account, percent(part), l.key, l.note),
 		Change:   change, Receipt: Receipt{Outcome: Untested}, weight: change.weight,
 	}
 	if a := slices.Index(accountNames[:], account); a >= 0 {

@@ -58,7 +58,7 @@ func (d *Diagnosis) Text(w io.Writer, all bool) error {
 			line(&b, 5, f.Receipt.Note)
 		}
 		if r := f.Receipt; r.Outcome == Confirmed && r.RealLow != r.RealHigh {
-			line(&b, 5, fmt.Sprintf("on the recorded cluster: %.0f to %.0f %% in 8 of 10 cases", 100*r.RealLow, 100*r.RealHigh))
+			line(&b, 5, fmt.Sprintf("on the recorded cluster: %.0f to %.0f %% in 8 of 10 cases", math.Round(100*r.RealLow)+0, math.Round(100*r.RealHigh)+0))
 		}
 	}
 	if more := len(d.Findings) - len(findings); more > 0 && all {
@@ -304,7 +304,7 @@ func (d *Diagnosis) withoutText(b *strings.Builder, j *JobDiagnosis) {
 			continue
 		}
 		if first {
-			fmt.Fprintf(b, "  if a part took no time %10s %18s\n", "ledger", "simulated gain")
+			fmt.Fprintf(b, "  if a part took no time %10s %18s\n", "at most", "simulated gain")
 			first = false
 		}
 		fmt.Fprintf(b, "  %-28s %5.1f %% %11.1f %% ± %.1f\n", w.Part, 100*w.Ledger.Seconds()/(j.Finish-j.Submit).Seconds(), 100*w.Gain, 50*(w.High-w.Low))
