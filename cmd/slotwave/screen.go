@@ -93,21 +93,27 @@ func brief(full string, k *output) string {
 		all = append(all, s)
 	}
 	var kept, more []string
+	leave := func(names ...string) {
+		for _, name := range names {
+			if !slices.Contains(more, name) {
+				more = append(more, name)
+			}
+		}
+	}
 	for _, s := range all {
 		if k.rest != "" && !s.must {
-			if !slices.Contains(more, k.rest) {
-				more = append(more, k.rest)
-			}
+			leave(k.rest)
 			continue
 		}
 		if lines > 0 && !s.must {
 			if len(s.rows) == 0 || len(s.rows)+1 > left {
-				more = append(more, s.title)
+				leave(s.title)
 				continue
 			}
 			left -= len(s.rows) + 1
 		}
-		kept, more = append(kept, strings.Join(s.rows, "\n")), append(more, s.cut...)
+		kept = append(kept, strings.Join(s.rows, "\n"))
+		leave(s.cut...)
 	}
 	shown := strings.Join(kept, "\n\n") + "\n"
 	if assumed+len(more) > 0 {

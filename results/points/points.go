@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
@@ -263,12 +264,24 @@ const maxPointRows = 40
 // is shown only where there are no pairs.
 func (p *Points) WriteText(w io.Writer, colour bool) error {
 	t := text.NewWriter(w, colour)
-	names := p.Metrics.Names()
+	names, labels := p.Metrics.Names(), make([]string, min(p.List.Len(), maxPointRows))
+	for i := range labels {
+		labels[i] = p.label(i)
+	}
+	by := ""
+	const widest = 40 // of a label
+	if slices.ContainsFunc(labels, func(s string) bool { return utf8.RuneCountInString(s) > widest }) {
+		var keys string
+		if keys, labels = text.WithoutPrefix(labels); keys != "" {
+			by = " by " + keys
+		}
+		labels = text.Apart(labels, widest)
+	}
 	for k, m := range p.Metrics.shown() {
 		if k > 0 {
 			fmt.Fprintln(t)
 		}
-		t.Heading(metricTitle(names[m]))
+		t.Heading(metricTitle(names[m]) + by)
 		if !p.some(func(runs []Replication) bool {
 			return slices.ContainsFunc(runs, func(r Replication) bool { return !math.IsNaN(r.Values[m]) })
 		}) {
@@ -276,8 +289,8 @@ func (p *Points) WriteText(w io.Writer, colour bool) error {
 			continue
 		}
 		fmt.Fprint(t, "point\tmean\tn\tbest\tcompared with the baseline\n")
-		for i := range min(p.List.Len(), maxPointRows) {
-			p.textRow(t, i, m)
+		for i, label := range labels {
+			p.textRow(t, label, i, m)
 		}
 		t.Flush()
 		if left := p.List.Len() - maxPointRows; left > 0 {
@@ -313,7 +326,7 @@ func metricTitle(name string) string {
 	return text.Escape(name)
 }
 
-func (p *Points) textRow(t io.Writer, i, m int) {
+func (p *Points) textRow(t io.Writer, label string, i, m int) {
 	values, name := p.values(i, m), p.Metrics.list()[m].name
 	mean, half := fit.StudentInterval(values)
 	show := func(v float64) string {
@@ -333,7 +346,7 @@ func (p *Points) textRow(t io.Writer, i, m int) {
 	if best := p.best(i, m); !math.IsNaN(best) {
 		chance = text.Percent(text.Share(best))
 	}
-	fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", text.Shorten(p.label(i), 40), shown, len(values), chance, p.ratioText(i, m))
+	fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", label, shown, len(values), chance, p.ratioText(i, m))
 }
 
 // label names a point by the values of its factors.

@@ -162,3 +162,18 @@ func TestNarrowPictures(t *testing.T) {
 		}
 	}
 }
+
+// Labels of two long factors keep the values by which they differ.
+func TestLongLabels(t *testing.T) {
+	p := NewPoints([]string{"conf.mapred.map.tasks.speculative.execution", "conf.mapred.reduce.tasks.speculative.execution"})
+	for i, value := range []string{"false", "true"} {
+		p.Add("s", []string{"false", value}, 0, twoRuns(2, i))
+	}
+	var b strings.Builder
+	if err := p.WriteText(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !strings.Contains(text, "makespan by reduce.tasks.speculative\n") || !strings.Contains(text, "\nfalse") || !strings.Contains(text, "\ntrue") {
+		t.Error(text)
+	}
+}
