@@ -138,10 +138,11 @@ async function readKeys(side) {
   saved[side] = new Map(answer.map(k => [k.Name, k]));
 }
 async function simulate(side) {
+  const sets = new Map(state.sets[side]); // state may hold values that are refused
   const { answer, data, took } = await ask({ verb: "run", side, set: lists()[side], run: state.run[side], seed: state.seed });
   fail("");
   pics[side] = columns(answer, data);
-  pics[side].took = took;
+  Object.assign(pics[side], { took, sets });
   draw();
   status();
   showJobs();
@@ -564,7 +565,7 @@ function largest(p, i) {
   return at;
 }
 function settingName(side) {
-  const parts = [...state.sets[side]].map(([k, v]) => {
+  const parts = [...pics[side].sets].map(([k, v]) => {
     const c = shownControls.find(c => c.key === k);
     return (c ? (c.group.startsWith("Job ") ? c.group.slice(4) + ": " : "") + c.label : k) + " = " + v;
   });
