@@ -137,6 +137,7 @@ func (x *explainer) attempt(a *attempt) []string {
 		where = fmt.Sprintf(" on %s, slot %d,", node, a.slot)
 	}
 	text := []string{fmt.Sprintf("Attempt %d of %s ran%s from %s to %s: %s.", a.number, b.name(a), where, seconds(a.start), seconds(a.finish), strings.ToLower(a.state.String()))}
+	text = append(text, x.preempted(a)...)
 	switch previous := b.previous(a); {
 	case previous != nil && previous.finish > a.start:
 		text = append(text, fmt.Sprintf("It was a speculative attempt: attempt %d of the task had run on %s since %s, and its progress was behind that of the other tasks of the job.", previous.number, b.node(previous), seconds(previous.start)))
@@ -193,6 +194,32 @@ func (x *explainer) repeats(a, last *attempt) string {
 		text += fmt.Sprintf(". The JobTracker knew that at %s: it takes a TaskTracker as lost after a time without heartbeats (mapred.tasktracker.expiry.interval)", seconds(a.runnable))
 	}
 	return text + "."
+}
+
+// preempted says that the scheduler killed an attempt for another pool, and which attempt
+// got its slot. An attempt of the task that still ran had won instead.
+func (x *explainer) preempted(a *attempt) []string {
+	if x.q == nil || x.q.Scheduler.Name != "fair2" || a.state != workload.Killed || a.kind > workload.Reduce {
+		return nil
+	}
+	if preempts, err := x.q.Scheduler.Conf.For("fair2").Truth("mapred.fairscheduler.preemption"); err != nil || !preempts {
+		return nil
+	}
+	var next *attempt
+	for i := range int32(x.b.rows) {
+		switch b := x.b.at(i); {
+		case b == a || !b.timed() || b.kind != a.kind:
+		case b.job == a.job && b.task == a.task && b.start < a.finish && b.finish >= a.finish:
+			return nil
+		case b.node == a.node && b.slot == a.slot && b.start >= a.finish && (next == nil || b.start < next.start):
+			next = b
+		}
+	}
+	text := "The scheduler killed it, because another pool had been below its share for as long as a timeout of preemption."
+	if next != nil {
+		text += fmt.Sprintf(" %s got its slot at %s.", x.b.name(next), seconds(next.start))
+	}
+	return []string{text}
 }
 
 // slowstart is the property that lets reduces start.

@@ -260,3 +260,26 @@ func TestExplainWaits(t *testing.T) {
 		}
 	}
 }
+
+// A killed attempt was preempted where the scheduler preempts and no other attempt of its
+// task had won.
+func TestExplainPreempted(t *testing.T) {
+	for _, preempts := range []string{"true", "false"} {
+		w := &world{question: slotsOf(1, "n1", "n2")}
+		w.question.Scheduler.Name = "fair2"
+		w.question.Scheduler.Conf.Set("mapred.fairscheduler.preemption", preempts)
+		w.job("a", 0, 90*s)
+		w.attempt(workload.Map, "n1", 0, 1*s, 2*s, 20*s)
+		w.again(workload.Killed, "n2", 20*s, 30*s, 50*s)
+		w.job("b", 10*s, 40*s)
+		w.attempt(workload.Map, "n1", 0, 11*s, 22*s, 38*s)
+		var b strings.Builder
+		if err := Explain(&b, w.input(), Explained{Task: "a/m/0"}); err != nil {
+			t.Fatal(err)
+		}
+		want := "The scheduler killed it, because another pool had been below its share for as long as a timeout of preemption. b/m/0 got its slot at 22.0 s."
+		if got := strings.Join(strings.Fields(b.String()), " "); strings.Contains(got, want) != (preempts == "true") {
+			t.Errorf("preemption %s: %s", preempts, got)
+		}
+	}
+}
