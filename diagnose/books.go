@@ -85,7 +85,7 @@ type job struct {
 	attempts       []int32
 	won            [2][]int32     // attempts whose work was used, maps and reduces, by task
 	extra          [2]int64       // stored over raw map output bytes, from maps that know both
-	lost           map[string]int // values that attempts lack, while they are read
+	lost           map[string]int // values that it and its attempts lack
 }
 
 func (j *job) time() time.Duration { return j.finish - j.submit }
@@ -264,12 +264,6 @@ func (b *books) sortRows(rows []int32, key func(*attempt) int64) {
 
 // settle completes a job whose attempts are kept.
 func (b *books) settle(j *job, h *workload.HistoryJob) {
-	lost := j.lost
-	j.lost = nil
-	total := len(j.attempts)
-	for _, what := range []string{"start or finish of an attempt", "node of an attempt", "slot of an attempt", "phases of an attempt", "bytes of an attempt", "records of an attempt", "when a task became runnable", "waits of a reduce"} {
-		b.add(what, lost[what], total, effects[what])
-	}
 	first, last := workload.UnknownTime, workload.UnknownTime
 	for _, i := range j.attempts {
 		if a := b.at(i); a.timed() {
@@ -280,11 +274,11 @@ func (b *books) settle(j *job, h *workload.HistoryJob) {
 		}
 	}
 	if !workload.Known(j.submit) {
-		b.add("submission of a job", 1, 1, "it counts from its first attempt")
+		j.lost[submission]++
 		j.submit = max(first, 0)
 	}
 	if !workload.Known(j.finish) || j.finish < j.submit {
-		b.add("end of a job", 1, 1, "it counts to its last attempt")
+		j.lost[end]++
 		j.finish = max(last, j.submit)
 	}
 	j.maps, j.reduces = max(h.Maps, len(j.won[workload.Map])), max(h.Reduces, len(j.won[workload.Reduce]))
@@ -296,15 +290,31 @@ func (b *books) settle(j *job, h *workload.HistoryJob) {
 	b.jobAt[j.id] = j
 }
 
-var effects = map[string]string{
-	"start or finish of an attempt": "the attempt is left out",
-	"node of an attempt":            "no findings on nodes",
-	"slot of an attempt":            "assigned by node and time",
-	"phases of an attempt":          "no phase outliers",
-	"bytes of an attempt":           "no times expected from bytes",
-	"records of an attempt":         "no times expected from records",
-	"when a task became runnable":   "no waiting for slots",
-	"waits of a reduce":             "no shuffle outliers, R04 and R19",
+const submission, end = "submission of a job", "end of a job"
+
+// lacks lists what a job may lack, in the order in which it is reported.
+var lacks = []struct{ what, effect string }{
+	{"start or finish of an attempt", "the attempt is left out"},
+	{"node of an attempt", "no findings on nodes"},
+	{"slot of an attempt", "assigned by node and time"},
+	{"phases of an attempt", "no phase outliers"},
+	{"bytes of an attempt", "no times expected from bytes"},
+	{"records of an attempt", "no times expected from records"},
+	{"when a task became runnable", "no waiting for slots"},
+	{"waits of a reduce", "no shuffle outliers, R04 and R19"},
+	{submission, "it counts from its first attempt"},
+	{end, "it counts to its last attempt"},
+}
+
+// missing counts what a job lacks.
+func (b *books) missing(j *job) {
+	for _, l := range lacks {
+		total := len(j.attempts)
+		if l.what == submission || l.what == end {
+			total = 1
+		}
+		b.add(l.what, j.lost[l.what], total, l.effect)
+	}
 }
 
 // keepAttempt copies an attempt into a row and counts its missing values.

@@ -121,6 +121,10 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 		return nil, fmt.Errorf("got no job: want a result of slotwave run, a history, or sampling records")
 	}
 	b.assignSlots()
+	jobs := slices.DeleteFunc(slices.Clone(b.jobs), func(j *job) bool { return o.Job != "" && !workload.MatchesJob(j.id, j.name, o.Job) })
+	for _, j := range jobs {
+		b.missing(j)
+	}
 	e := &evidence{b: b, r: newResources(in.Resources), flow: in.Dataflow, q: in.Question, options: &o}
 	if in.Question != nil {
 		e.asked, e.levers = map[string]int{}, levers(in.Question)
@@ -145,15 +149,10 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	}
 	d := &Diagnosis{Dataflow: in.Dataflow}
 	times := &clusterTimes{b, make([]nodeTimes, len(b.nodes.list))}
-	found := false
-	for _, j := range b.jobs {
-		if o.Job != "" && !workload.MatchesJob(j.id, j.name, o.Job) {
-			continue
-		}
-		found = true
+	for _, j := range jobs {
 		d.Jobs = append(d.Jobs, e.job(j, times, d))
 	}
-	if !found && len(b.jobs) > 0 {
+	if len(jobs) == 0 && len(b.jobs) > 0 {
 		var ids []string
 		for _, j := range b.jobs {
 			ids = append(ids, j.id)
