@@ -173,3 +173,29 @@ func TestStandstillBetweenMaps(t *testing.T) {
 		t.Errorf("%+v, want none for maps whose input is elsewhere", still)
 	}
 }
+
+// What other jobs lack is not counted.
+func TestLacksOfChosenJobs(t *testing.T) {
+	w := &world{}
+	w.job("a", 0, 30*s)
+	w.attempt(workload.Map, "n1", 0, 1*s, 2*s, 28*s)
+	w.job("b", 0, 30*s)
+	w.attempt(workload.Map, "n2", -1, 1*s, 2*s, 28*s)
+	o := DefaultOptions()
+	for job, want := range map[string]int{"a": 0, "b": 1, "": 1} {
+		o.Job = job
+		d, err := Run(t.Context(), w.input(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, u := range d.Unknown {
+			if u.What == "slot of an attempt" {
+				got += u.Count
+			}
+		}
+		if got != want {
+			t.Errorf("job %q: got %d attempts without a slot, want %d", job, got, want)
+		}
+	}
+}

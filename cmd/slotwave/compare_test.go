@@ -406,12 +406,14 @@ func TestNextCommand(t *testing.T) {
 		writeFile(t, job+"/jobs.csv", "job,name,state,submit_ns,finish_ns,maps,reduces\n"+job+",sort,SUCCEEDED,0,9000000000,1,0\n")
 		writeFile(t, job+"/attempts.csv", "job,task,kind,attempt,state,node,start_ns,finish_ns\n"+job+",0,map,0,SUCCEEDED,n1,1000000000,8000000000\n")
 	}
+	writeFile(t, "unnamed.csv", "job,type,task,start_s,finish_s\nj,map,0,0,9\n")
 	for _, c := range [][2]string{
 		{"compare two-jobs --set cluster.nodes=3 --seed 7", "run two-jobs --seed=7 --set=cluster.nodes=3"},
 		{"compare two-jobs a --set cluster.nodes=3", "compare two-jobs a --set=cluster.nodes=3 --why"},
 		{"compare two-jobs two-jobs --set cluster.nodes=3 --why", "run two-jobs --set=cluster.nodes=3 --trace"},
 		{"predict two-jobs --set cluster.nodes=3", "compare two-jobs --set=cluster.nodes=3"},
-		{"inspect a", "run a"},
+		{"inspect a --job *a", "run a '--job=*a'"},
+		{"inspect unnamed.csv", "run unnamed.csv --set=cluster.nodes=N"},
 		{"inspect a b", "convert a b --to jhist --out together"},
 	} {
 		if text := verb(t, strings.Fields(c[0])...); !strings.HasSuffix(text, "\nnext: slotwave "+c[1]+"\n") {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -41,12 +40,15 @@ attempts and of the slots in use, as run does.`,
 					return err
 				}
 			}
-			next := append([]string{"run"}, args...)
-			switch {
+			next := repeating(c, args)
+			switch next[0] = "run"; {
 			case found.NoTimes:
 				next = nil
 			case len(args) > 1: // run reads one path
-				next = slices.Concat([]string{"convert"}, args, []string{"--to", "jhist", "--out", "together"})
+				next = append(next, "--to", "jhist", "--out", "together")
+				next[0] = "convert"
+			case h.Topology.Hosts() == 0:
+				next = append(next, "--set=cluster.nodes=N")
 			}
 			return a.show(&to, found.WriteText, found.WriteJSON, next...)
 		},

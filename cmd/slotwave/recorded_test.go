@@ -564,6 +564,16 @@ func TestStandstillOfOneMachine(t *testing.T) {
 			t.Errorf("%v: want %q in\n%s", c.set, c.want, out)
 		}
 	}
+	// A comparison of the two says that its difference contains the standstill.
+	base, fair := filepath.Join(t.TempDir(), "base"), filepath.Join(t.TempDir(), "fair")
+	verb(t, "run", trace, "--out", base, "--set", "plots=none")
+	verb(t, "run", trace, "--out", fair, "--set", "plots=none", "--set", "scheduler.name=fair2")
+	for _, flags := range [][]string{nil, {"--why"}} {
+		out := strings.Join(strings.Fields(verb(t, append([]string{"compare", base, fair}, flags...)...)), " ")
+		if !strings.Contains(out, "(host254: standstill left out): the difference contains that too") {
+			t.Errorf("%v: nothing of the standstill in\n%s", flags, out)
+		}
+	}
 	// The record that a what-if is set against is without the standstill too.
 	var summary struct {
 		Replay struct {

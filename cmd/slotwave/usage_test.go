@@ -250,3 +250,11 @@ func TestWrap(t *testing.T) {
 		t.Errorf("left out %q of\n%s", s.cut, strings.Join(s.rows, "\n"))
 	}
 }
+
+// Rows that are dropped alike are listed once.
+func TestRowsDroppedAlike(t *testing.T) {
+	rows := write(t, "r.csv", "job,type,task,start_s,finish_s\nj,map,0,0,9\n"+strings.Repeat("j,m,1,0,9\n", 5))
+	if _, _, warned := call("", "diagnose", rows); !strings.Contains(warned, " and 4 others: kind \"m\" is none of") {
+		t.Error(warned)
+	}
+}

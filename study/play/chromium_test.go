@@ -67,6 +67,7 @@ func TestWalkInChromium(t *testing.T) {
 		{"document.dispatchEvent(new KeyboardEvent('keydown', { key: 'c', bubbles: true }))", "document.querySelector('#shown textarea').value", "slotwave run two-jobs --out out/a\nslotwave run two-jobs --set conf.mapred.reduce.slowstart.completed.maps=0.9 --out out/b\nslotwave compare out/a out/b --why"},
 		{"document.querySelector('#shown').close(); document.dispatchEvent(new KeyboardEvent('keydown', { key: 't', bubbles: true }))", "document.querySelector('#shown textarea').value.includes('\"mapred.reduce.slowstart.completed.maps\" = 0.9')", ""},
 		{"document.querySelector('#shown').close();" + set("cluster.map_slots", "-1"), "document.querySelector('#error').textContent", "--set cluster.map_slots=-1: cluster.map_slots: -1: want a whole number from 0 to 100000"},
+		{"", "String([...document.querySelectorAll('figcaption')].some(c => c.textContent.includes('-1')))", "false"},
 		{set("cluster.map_slots", "2"), "document.querySelector('#error').hidden", ""},
 	} {
 		if got := do(c[0], c[1]); got != c[2] && (c[2] != "" || got != true) {
