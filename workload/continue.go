@@ -11,13 +11,18 @@ import (
 // Now returns the last recorded instant of a history.
 func (h *History) Now() (now time.Duration) {
 	for i := range h.Jobs {
-		j := &h.Jobs[i]
-		now = max(now, j.Submit, j.Launch, j.Finish)
-		for _, a := range j.Each() {
-			now = max(now, a.Start, a.Finish)
-		}
+		now = max(now, h.Jobs[i].last())
 	}
 	return now
+}
+
+// last returns the last time that is recorded of a job.
+func (j *HistoryJob) last() time.Duration {
+	last := max(j.Submit, j.Launch, j.Finish)
+	for _, a := range j.Each() {
+		last = max(last, a.Start, a.Finish)
+	}
+	return last
 }
 
 // Ended counts the maps and the reduces of which an attempt succeeded.

@@ -43,6 +43,25 @@ func TestSlotsOfRunningReduces(t *testing.T) {
 	}
 }
 
+// A job whose end is not recorded, because its JobTracker died, holds no slot later.
+func TestSlotsOfAnotherJobTracker(t *testing.T) {
+	for dead, want := range map[string]int{"job_1_1": 2, "job_2_1": 3} {
+		h := &History{Topology: Topology{Racks: []Rack{{Name: "r", Hosts: []string{"a"}}}}}
+		for n, id := range []string{dead, "job_2_2", "job_2_3"} {
+			j, a := NewHistoryJob(id), NewHistoryAttempt(id, "", Reduce, 0, 0)
+			a.Node, a.Start = "a", time.Duration(n)*time.Hour
+			if n > 0 {
+				j.Outcome, a.State, a.Finish = Succeeded, Succeeded, 3*time.Hour
+			}
+			j.Tasks = []HistoryTask{{Kind: Reduce, Attempts: []HistoryAttempt{a}}}
+			h.Jobs = append(h.Jobs, j)
+		}
+		if got := h.MostOnMachine(Reduce); got != want {
+			t.Errorf("%s has no end: %d slots, want %d", dead, got, want)
+		}
+	}
+}
+
 // A reduce of a job of which none has ended takes what its part of the map output, or else
 // the time of the maps, lets expect, and longer than it has run.
 func TestReduceTime(t *testing.T) {

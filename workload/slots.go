@@ -35,15 +35,20 @@ func (h *History) mostAtOnce(counts func(*HistoryTask) bool) int {
 
 // MostHeld returns the most of two resources that concurrent attempts held on one machine
 // of the topology, if each attempt of a task holds so much of them. One that runs, of a job
-// that runs, holds it until the end of the record.
+// that runs, holds it until the last time that is recorded of its JobTracker's jobs: one
+// whose JobTracker died holds nothing under the next.
 func (h *History) MostHeld(held func(*HistoryJob, *HistoryTask) [2]int64) (most [2]int64) {
 	byNode := map[string]*[2][]change{}
-	now := h.Now()
+	now := map[member]time.Duration{}
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		now[j.tracker()] = max(now[j.tracker()], j.last())
+	}
 	for i := range h.Jobs {
 		for t, a := range h.Jobs[i].Each() {
 			until := a.Finish
 			if a.State == Running && h.Jobs[i].Outcome == Running && !Known(until) {
-				until = now + 1
+				until = now[h.Jobs[i].tracker()] + 1
 			}
 			amounts := held(&h.Jobs[i], t)
 			if amounts == [2]int64{} || a.Node == "" || !Known(a.Start) || !Known(until) || a.Start >= until {
