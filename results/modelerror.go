@@ -30,8 +30,8 @@ func modelErrorOf(simulated, recorded time.Duration, part float64) ModelError {
 
 // MachinesErrorOf returns the error of a time on other nodes or of more data that machines
 // which explain the record give, each corrected by what it misses. scatter is the deviation
-// of its logarithm over them: what they do not agree on, all of them may miss. Measured as
-// modelErrorOf.
+// of its logarithm over them: what they do not agree on, all of them may miss. The constants
+// make the true makespans of 229 sizes likeliest, of 15 clusters drawn as those of modelErrorOf.
 func MachinesErrorOf(simulated, recorded time.Duration, scatter float64) ModelError {
 	const here, differ, farther = 0.03, 5, 0.3
 	distance := 0.0
