@@ -82,6 +82,30 @@ func TestCapacityQueuesInHashMapOrder(t *testing.T) {
 	beats(t, c, "b map", "a map")
 }
 
+// The table of a HashMap grows with the 13th name: "p" has its first bucket of 16, and
+// the 17th of 32.
+func TestCapacityQueuesInGrownHashMap(t *testing.T) {
+	for names, want := range map[string]string{"bcdefghijklp": "pbcdefghijkl", "bcdefghijklmp": "bcdefghijklmp"} {
+		var queues, order []string
+		for i, name := range strings.Split(names, "") {
+			share := 5
+			if i == 0 {
+				share = 100 - 5*(len(names)-1)
+			}
+			queues = append(queues, fmt.Sprintf("%s capacity %d", name, share))
+		}
+		c := newCluster(t, capacity(queues...), "0.20.2", slots(20, 0))
+		for _, name := range strings.Split(names, "") {
+			c.Submit(Job{Name: name, Maps: 1, Queue: name})
+		}
+		ready(c)
+		for _, name := range strings.Split(want, "") {
+			order = append(order, name+" map")
+		}
+		beats(t, c, order...)
+	}
+}
+
 // Room that one queue leaves is lent to the other.
 func TestCapacityIsLent(t *testing.T) {
 	c := newCluster(t, capacity("a capacity 50", "b capacity 50"), "0.20.2", slots(4, 0))
