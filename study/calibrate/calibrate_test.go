@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
@@ -181,5 +182,54 @@ func TestCountedScatter(t *testing.T) {
 	}
 	if few, small := scatter(4, 1000, 10), scatter(12, 1, 10); few != 0 || small != 0 {
 		t.Errorf("got %.3f of four tasks and %.3f of small ones: want 0", few, small)
+	}
+}
+
+// A scatter is added where recorded tasks differ more than simulated ones: there are
+// enough of both, what is missing changes times that are printed, and chance does not
+// explain it.
+func TestMissingScatter(t *testing.T) {
+	of := func(cv, part float64) fit.Scatter { // its error is that part of it
+		return fit.Scatter{Variance: cv * cv, Error: part * cv * cv}
+	}
+	for _, c := range []struct {
+		scatter taskScatter
+		want    bool
+	}{
+		{taskScatter{Known: true, Recorded: of(0.3, 0.2), Simulated: of(0.1, 0.2)}, true},
+		{taskScatter{Known: false, Recorded: of(0.3, 0.2), Simulated: of(0.1, 0.2)}, false},
+		{taskScatter{Known: true, Recorded: of(0.3, 0.9), Simulated: of(0.1, 0.9)}, false},
+		{taskScatter{Known: true, Recorded: of(0.1, 0.2), Simulated: of(0.3, 0.2)}, false},
+		{taskScatter{Known: true, Recorded: of(0.009, 0.2), Simulated: of(0.001, 0.2)}, false},
+		{taskScatter{Known: true, Recorded: of(0.3, 0.2)}, true},
+		{taskScatter{Known: true}, false},
+	} {
+		if got := c.scatter.more(); got != c.want {
+			t.Errorf("%+v: got %v: want %v", c.scatter, got, c.want)
+		}
+	}
+}
+
+// A key that is yes or no is told as the machine has it.
+func TestSwitchesAreTold(t *testing.T) {
+	k := &Calibrating{}
+	q := &model.WhatIf{Cluster: model.Cluster{Nodes: make([]model.Node, 1), Machines: []model.Machine{{Disks: make([]model.Disk, 1)}}}}
+	told := 0
+	for _, u := range k.unknowns(q) {
+		for _, v := range []float64{0.5, u.Likely, 2} {
+			m := model.Machine{Disks: make([]model.Disk, 1)}
+			u.set(&m, v)
+			got := (&foundKey{key: u.Name}).text(v)
+			if got != "yes" && got != "no" {
+				continue
+			}
+			told++
+			if on := m.Overlap || m.PageCache; on != (got == "yes") {
+				t.Errorf("%s at %v is told as %s: the machine has %v", u.Name, v, got, on)
+			}
+		}
+	}
+	if told != 6 {
+		t.Errorf("%d answers: want three of two keys", told)
 	}
 }

@@ -93,8 +93,8 @@ func (c *RunCalibration) findScatter(q model.WhatIf, apart bool) error {
 			s.Known = s.Recorded.Freedom >= leastFreedom && s.Simulated.Freedom >= leastFreedom
 			if s.CV = c.Programs[i].CV[kind]; s.CV > 0 {
 				s.counted = true
-			} else if more := s.Recorded.Variance - s.Simulated.Variance; s.Known && more > leastScatter*leastScatter && s.more() {
-				s.CV = math.Min(mostScatter, math.Sqrt(more))
+			} else if s.more() {
+				s.CV = math.Min(mostScatter, math.Sqrt(s.Recorded.Variance-s.Simulated.Variance))
 				found = true
 			}
 		}
@@ -132,12 +132,15 @@ func (c *RunCalibration) findScatter(q model.WhatIf, apart bool) error {
 	return nil
 }
 
-// more reports whether recorded tasks differ more than simulated ones. The freedom
-// of scattered times is less where a few are far off.
+// more reports whether recorded tasks differ more than simulated ones, by enough
+// to be printed. The freedom of scattered times is less where a few are far off.
 func (s *taskScatter) more() bool {
+	if !s.Known || s.Recorded.Variance-s.Simulated.Variance <= leastScatter*leastScatter {
+		return false
+	}
 	free := func(x fit.Scatter) float64 { return 2 * x.Variance * x.Variance / (x.Error * x.Error) }
 	if s.Simulated.Variance == 0 {
-		return s.Recorded.Variance > 0
+		return true
 	}
 	ratio := s.Recorded.Variance / s.Simulated.Variance
 	return distuv.F{D1: free(s.Recorded), D2: free(s.Simulated)}.Survival(ratio) < scatterError
