@@ -265,3 +265,34 @@ func TestDifference(t *testing.T) {
 		}
 	}
 }
+
+// Every finding is shown, folded or counted as left out, none twice.
+func TestFindingsAreCounted(t *testing.T) {
+	for n := range shownFindings + foldedFindings + 3 {
+		list := make([]diagnose.Finding, n)
+		first, rest, beyond := len(firstFindings(list)), len(restFindings(list)), beyondFindings(list)
+		if first+rest+beyond != n || first < shownFindings && rest > 0 || rest < foldedFindings && beyond > 0 {
+			t.Fatalf("%d findings: %d are shown, %d folded and %d left out", n, first, rest, beyond)
+		}
+	}
+}
+
+// A point of a series is the mean share of its times, to the nearest percent.
+func TestSharesOfDevices(t *testing.T) {
+	r := &Run{Diagnosis: &diagnosis.Diagnosis{Diagnosis: &diagnose.Diagnosis{}}}
+	for i := range 2 * mostPoints { // two times are a point
+		r.Usage = append(r.Usage,
+			diagnose.Usage{Time: time.Duration(i) * s, Node: "n1", Device: "cpu", Busy: float64(i%4/2) * 0.987, ForeignBusy: 0.014},
+			diagnose.Usage{Time: time.Duration(i) * s, Node: "n1", Device: "nic", Busy: float64(i%2) * 0.03})
+	}
+	all := r.series()
+	if len(all) != 2 || all[1].Others != nil {
+		t.Fatalf("%d series: want 2, and no others on the second", len(all))
+	}
+	for i := range mostPoints {
+		got := []int{all[0].Busy[i], all[0].Others[i], all[1].Busy[i]}
+		if want := []int{i % 2 * 99, 1, 2}; !slices.Equal(got, want) || all[0].Times[i] != 2e6*int64(i) {
+			t.Fatalf("point %d at %d µs: got %d: want %d", i, all[0].Times[i], got, want)
+		}
+	}
+}
