@@ -108,6 +108,33 @@ func (c *Claim) check() error {
 	return nil
 }
 
+// The applications have the maps and reduces of Table 2 of the paper: on five workers,
+// then on 64. The last two have one row.
+func TestZhangLoads(t *testing.T) {
+	const table2 = `
+TeraSort 44 20 495 240
+WordCount 44 20 788 240
+Grep 44 1 788 1
+InvertedIndex 44 20 788 240
+RankedInvertedIndex 40 20 745 240
+TermVector 44 20 788 240
+SequenceCount 44 20 788 240
+SelfJoin 32 20 448 240
+AdjacencyList 44 20 508 240
+HistogramMovies 56 1 428 1
+HistogramRatings 56 1 428 1
+Classification 56 16 428 50
+KMeans 56 16 428 50
+`
+	got := "\n"
+	for _, a := range zhangApplications {
+		got += fmt.Sprintln(a.name, a.small.maps, a.small.reduces, a.large.maps, a.large.reduces)
+	}
+	if got != table2 {
+		t.Errorf("got:%swant:%s", got, table2)
+	}
+}
+
 func TestPublishedNumbers(t *testing.T) {
 	for _, test := range []struct {
 		says string
