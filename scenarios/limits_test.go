@@ -172,3 +172,30 @@ func TestNodesBesideRecord(t *testing.T) {
 		}
 	}
 }
+
+// What several values of a scenario make together is accepted at its limit, and refused
+// beyond it.
+func TestLimitsOfTogether(t *testing.T) {
+	const cluster, job = "[cluster]\nnodes = 1\n", "[[job]]\nmaps = 1\nmap_ms = 1\n"
+	for _, c := range []struct {
+		text       string // with the value
+		at, beyond any
+		refusal    string
+	}{
+		{job + cluster + "heartbeat = %q\n", "1ms", "999us", "want at least 1ms"},
+		{job + "[[cluster.group]]\nmap_slots = 1\nreduce_slots = 0\n[[cluster.group]]\ncount = %d\nmap_slots = 1\nreduce_slots = 0\n", mostNodes - 1, mostNodes, "200001 nodes: want at most 200000"},
+		{job + "[cluster]\nmap_slots = 100000\nreduce_slots = 0\nnodes = %d\n", 200, 201, "want at most 20000000 in all"},
+		{cluster + "[[job]]\nmap_ms = 1\njobs = 2\nmaps = %d\n", mostTasks / 2, mostTasks/2 + 1, "want at most 20000000 tasks in one question"},
+		{cluster + job + "[[job]]\nmap_ms = 1\nmaps = %d\n", mostTasks - 1, mostTasks, "20000001 tasks: want at most 20000000 in one question"},
+		{cluster + "[[job]]\nmaps = 1\njobs = 2\nmap_ms = 1\nsubmit = \"1s\"\ninterarrival = %q\n", "87599h59m59s", "87600h", "submitted after 10 years: want at most 10 years"},
+		{cluster + "slowdown = %v\n[[job]]\nmaps = 1\nduration = \"87600h\"\n", 1, 1.001, "a task takes 10 years alone on its node: want at most 10 years"},
+	} {
+		for value, refused := range map[any]bool{c.at: false, c.beyond: true} {
+			text := fmt.Sprintf(c.text, value)
+			file := &File{name: "s.toml", slug: "s", data: []byte(text), folder: t.TempDir(), traces: map[string]*openedTrace{}, parsed: new(parsed)}
+			if _, err := file.Scenario(1); (err != nil) != refused || refused && !strings.Contains(err.Error(), c.refusal) {
+				t.Errorf("%s: got %v: want refused %v: %s", text, err, refused, c.refusal)
+			}
+		}
+	}
+}
