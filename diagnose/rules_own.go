@@ -535,7 +535,7 @@ var ruleR20 = rule{
 		var hits []hit
 		for kind, st := range s.stages {
 			slots := s.slots[kind]
-			if st == nil || slots == 0 || len(s.b.jobs) > 1 && !s.alone(st) {
+			if st == nil || slots == 0 || !s.alone(st) {
 				continue
 			}
 			n := len(st.rows)
