@@ -295,4 +295,8 @@ func TestSharesOfDevices(t *testing.T) {
 			t.Fatalf("point %d at %d µs: got %d: want %d", i, all[0].Times[i], got, want)
 		}
 	}
+	r.Usage = slices.DeleteFunc(r.Usage, func(u diagnose.Usage) bool { return u.Device != "cpu" || u.Time > mostPoints*s })
+	if n := len(r.series()[0].Busy); n != mostPoints/2+1 {
+		t.Errorf("%d times are %d points: want %d", len(r.Usage), n, mostPoints/2+1)
+	}
 }
