@@ -178,11 +178,13 @@ func dot(a, b []float64) (sum float64) {
 
 // hostLoad returns the mean number of attempts that ran on the machine of an
 // attempt while it ran.
-func hostLoad(attempts []workload.Attempt) func(*workload.Attempt) float64 {
+func hostLoad(lists ...[]workload.Attempt) func(*workload.Attempt) float64 {
 	starts, ends := map[string][]time.Duration{}, map[string][]time.Duration{}
-	for i := range attempts {
-		if a := &attempts[i]; a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish) && a.Start < a.Finish {
-			starts[a.Node], ends[a.Node] = append(starts[a.Node], a.Start), append(ends[a.Node], a.Finish)
+	for _, attempts := range lists {
+		for i := range attempts {
+			if a := &attempts[i]; a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish) && a.Start < a.Finish {
+				starts[a.Node], ends[a.Node] = append(starts[a.Node], a.Start), append(ends[a.Node], a.Finish)
+			}
 		}
 	}
 	until := map[string]func(time.Duration) float64{}
@@ -201,15 +203,15 @@ func hostLoad(attempts []workload.Attempt) func(*workload.Attempt) float64 {
 // own if the jobs did not run beside each other.
 func loadsBeside(jobs []jobAttempts, apart bool) []func(*workload.Attempt) float64 {
 	loads := make([]func(*workload.Attempt) float64, len(jobs))
-	var all []workload.Attempt
+	var all [][]workload.Attempt
 	for i, j := range jobs {
 		if apart {
 			loads[i] = hostLoad(j.attempts)
 		}
-		all = append(all, j.attempts...)
+		all = append(all, j.attempts)
 	}
 	if !apart {
-		load := hostLoad(all)
+		load := hostLoad(all...)
 		for i := range loads {
 			loads[i] = load
 		}

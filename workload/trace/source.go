@@ -20,7 +20,7 @@ import (
 type Limits struct {
 	LineBytes int // longest line, or JSON or XML value: 16 MiB
 	Ratio     int // size of decompressed content relative to the file, beyond the first 16 MiB: 150
-	Attempts  int // tasks and attempts of all jobs read: 2,500,000, about 800 MB
+	Attempts  int // tasks and attempts of all jobs read: 2,500,000
 	Problems  int // problems kept in detail: 1,000
 }
 
@@ -270,7 +270,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 // the killed ones). More mean a damaged file.
 const maxAttemptsOfTask = 1000
 
-var errAttempts = errors.New("more tasks and attempts than a gigabyte of memory holds, 2.5 million: want fewer jobs at once, such as those of a week")
+var errAttempts = errors.New("more than 2.5 million tasks and attempts, which would take over 2 GB of memory: want fewer jobs at once, such as those of a week")
 
 // baseName returns the name of a file without its directories.
 func baseName(path string) string { return filepath.Base(filepath.ToSlash(path)) }
