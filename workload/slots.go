@@ -15,7 +15,7 @@ type timed struct {
 }
 
 // MostOnMachine returns the largest number of concurrent maps or reduces on one
-// machine, or of both, at least 1. Set-up and clean-up tasks do not count: not every
+// machine, or of both; 0: none is known. Set-up and clean-up tasks do not count: not every
 // format says in which kind of slot they ran.
 func (h *History) MostOnMachine(kinds ...Kind) int {
 	return h.mostAtOnce(func(t *HistoryTask) bool { return slices.Contains(kinds, t.Kind) })
@@ -35,21 +35,13 @@ func (h *History) mostAtOnce(counts func(*HistoryTask) bool) int {
 
 // MostHeld returns the most of two resources that concurrent attempts held on one machine
 // of the topology, if each attempt of a task holds so much of them. One that runs, of a job
-// that runs, holds it until the last time that is recorded of its JobTracker's jobs: one
-// whose JobTracker died holds nothing under the next.
+// that runs, holds it until the record ends.
 func (h *History) MostHeld(held func(*HistoryJob, *HistoryTask) [2]int64) (most [2]int64) {
 	byNode := map[string]*[2][]change{}
-	now := map[member]time.Duration{}
-	for i := range h.Jobs {
-		j := &h.Jobs[i]
-		now[j.tracker()] = max(now[j.tracker()], j.last())
-	}
+	ends := h.heldUntil()
 	for i := range h.Jobs {
 		for t, a := range h.Jobs[i].Each() {
-			until := a.Finish
-			if a.State == Running && h.Jobs[i].Outcome == Running && !Known(until) {
-				until = now[h.Jobs[i].tracker()] + 1
-			}
+			until := ends(&h.Jobs[i], a)
 			amounts := held(&h.Jobs[i], t)
 			if amounts == [2]int64{} || a.Node == "" || !Known(a.Start) || !Known(until) || a.Start >= until {
 				continue
@@ -89,6 +81,23 @@ func (h *History) MostAtOnce(kind Kind) int {
 		}
 	}
 	return int(highest(changes))
+}
+
+// heldUntil returns when an attempt gives back its slot or container. One that runs, of a
+// job that runs, holds it until the last time that is recorded of its JobTracker's jobs:
+// one whose JobTracker died holds nothing under the next.
+func (h *History) heldUntil() func(*HistoryJob, *HistoryAttempt) time.Duration {
+	now := map[member]time.Duration{}
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		now[j.tracker()] = max(now[j.tracker()], j.last())
+	}
+	return func(j *HistoryJob, a *HistoryAttempt) time.Duration {
+		if a.State == Running && j.Outcome == Running && !Known(a.Finish) {
+			return now[j.tracker()] + 1
+		}
+		return a.Finish
+	}
 }
 
 // peak returns the largest number of concurrent attempts, at least 1.

@@ -24,17 +24,18 @@ func (h *History) Waited() *RecordedWait {
 	}
 	var changes []change
 	var waits [][2]time.Duration // from the initialisation of the job to the start of a map
-	shortest := time.Duration(math.MaxInt64)
+	shortest, ends := time.Duration(math.MaxInt64), h.heldUntil()
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		for k := range j.Tasks {
 			first := UnknownTime
 			for n := range j.Tasks[k].Attempts {
 				a := &j.Tasks[k].Attempts[n]
-				if !Known(a.Start) || !Known(a.Finish) || a.Finish < a.Start {
+				until := ends(j, a)
+				if !Known(a.Start) || !Known(until) || until < a.Start {
 					continue
 				}
-				changes = append(changes, change{a.Start, 1, 0}, change{a.Finish, -1, 0})
+				changes = append(changes, change{a.Start, 1, 0}, change{until, -1, 0})
 				if !Known(first) || a.Start < first {
 					first = a.Start
 				}

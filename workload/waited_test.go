@@ -21,6 +21,12 @@ func TestContainersStandFreeWhileMapsWait(t *testing.T) {
 	if got := one.Waited(); got == nil || got.Time > 0 {
 		t.Errorf("one map, whose wait may be the start of its container: got %+v, want no wait", got)
 	}
+	runs := &in.Jobs[0].Tasks[1].Attempts[0]
+	runs.State, runs.Start, runs.Finish = Running, 10*time.Second, UnknownTime
+	in.Jobs[0].Outcome, in.Jobs[0].Tasks = Running, append(in.Jobs[0].Tasks, task(Reduce, 0, 25))
+	if got := in.Waited(); got == nil || got.Free > 0 {
+		t.Errorf("a container that is in use when the record ends: got %+v, want none free", got)
+	}
 	for i := range in.Jobs {
 		in.Jobs[i].Launch = UnknownTime
 	}
