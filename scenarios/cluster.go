@@ -625,6 +625,10 @@ func heldOnMachine(h *workload.History, release *model.YARNRelease) model.Resour
 // onlyOnYARN blames a release with slots that the command line states, and no key that
 // the file then has in vain.
 func (t *table) onlyOnYARN(key string) {
+	if i := slices.IndexFunc(t.problems, func(p problem) bool { return strings.HasPrefix(p.what, "cluster.hadoop: ") }); i >= 0 { // unknown
+		t.decisive = &t.problems[i]
+		return
+	}
 	if release := t.lines["cluster.hadoop"]; release < 0 && t.line(key) > 0 {
 		t.decisive = &problem{line: release, what: fmt.Sprintf("it has slots, and %s:%d states %s: want a release with containers, such as 3.3.6, or a scenario with slots", t.file, t.line(key), join(t.path, key))}
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/slotwave/slotwave/model"
@@ -462,6 +463,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	t.unique(q.Jobs)
 	t.chains(q.Jobs)
+	t.unread(q)
 	if onYARN != nil {
 		onYARN.place(q.Jobs)
 		onYARN.check(q)
@@ -491,7 +493,11 @@ func (t *table) unique(jobs []workload.Job) {
 	seen := make(map[string]bool, len(jobs))
 	for i := range jobs {
 		if id := jobs[i].ID; seen[id] {
-			t.fail(t.line("job"), "two jobs are named %q: want a different name for each", id)
+			want := "a different name for each"
+			if t.traced {
+				want = "one of the files, if a folder holds several traces, or a different name for each"
+			}
+			t.fail(t.line("job"), "two jobs are named %q: want %s", id, want)
 			return
 		}
 		seen[jobs[i].ID] = true
@@ -513,11 +519,12 @@ func oneUser(t *table, q *model.WhatIf) {
 
 // withoutEffect warns about inputs that change nothing.
 func (t *table) withoutEffect(q *model.WhatIf) {
-	used := map[string]bool{"pool default": true}
+	used := map[string]map[string]bool{"pool": {"default": true}, "user": {}, "queue": {}}
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
-		used["pool "+scheduler.PoolOf(j.Pool, j.User)], used["user "+j.User], used["queue "+cmp.Or(j.Queue, "default")] = true, true, true
+		used["pool"][scheduler.PoolOf(j.Pool, j.User)], used["user"][j.User], used["queue"][cmp.Or(j.Queue, "default")] = true, true, true
 	}
+	delete(used["user"], "")
 	for i := 0; t.lines[index("job", i)] > 0; i++ {
 		job := index("job", i)
 		for _, key := range []struct{ name, family, want, wanted string }{
@@ -536,30 +543,107 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 	if isAny(q, "fair") {
 		wantPool = ": want [[scheduler.pool]]"
 	}
-	check := func(kind, name string, i int, policy, unused, instead string) {
+	check := func(kind, name string, i, most int, policy, unused, instead string) {
 		at := t.lines[index("scheduler."+kind, i)]
 		if !isAny(q, policy) {
 			t.warnAt(at, "%s %s has no effect: the scheduler is %s%s", kind, name, q.Scheduler.Name, instead)
-		} else if !used[kind+" "+name] {
-			t.warnAt(at, "%s %s %s", kind, name, unused)
+		} else if !used[kind][name] {
+			t.warnAt(at, "%s %s %s%s", kind, name, unused, input.DidYouMean(name, slices.Sorted(maps.Keys(used[kind]))))
+		} else if most == 0 {
+			t.fail(t.line(join(index("scheduler."+kind, i), "max_running_jobs")), "%s %s: max_running_jobs = 0 lets none of its jobs run: want 1 or more", kind, name)
 		}
 	}
 	for i, p := range q.Scheduler.Pools {
-		check("pool", p.Name, i, "fair", "has no effect: no job is in it", wantQueue)
+		most := unlimited
+		if p.MaxRunningJobs != nil {
+			most = *p.MaxRunningJobs
+		}
+		check("pool", p.Name, i, most, "fair", "has no effect: no job is in it", wantQueue)
+		t.checkPool(q, i)
 	}
 	for i, u := range q.Scheduler.Users {
-		check("user", u.Name, i, "fair", "has no effect: no job has this user", "")
+		check("user", u.Name, i, u.MaxRunningJobs, "fair", "has no effect: no job has this user", "")
 	}
 	for i, u := range q.Scheduler.Queues {
-		check("queue", u.Name, i, "capacity", "gets no job: other queues use its guaranteed capacity", wantPool)
+		check("queue", u.Name, i, unlimited, "capacity", "gets no job: other queues use its guaranteed capacity", wantPool)
 	}
-	for _, key := range q.Scheduler.Conf.Keys() {
-		family := map[string]string{"mapred.fairscheduler.": "fair", "mapred.capacity-scheduler.": "capacity", "mapred.newjobweightbooster.": "fair"}
-		for _, prefix := range slices.Sorted(maps.Keys(family)) {
-			if strings.HasPrefix(key, prefix) && !isAny(q, family[prefix]) && t.lines["scheduler."+key] > 0 {
-				t.warnAt(t.lines["scheduler."+key], "%s has no effect: the scheduler is %s", key, q.Scheduler.Name)
-			}
+	if t.lines["scheduler.name"] != 0 && strings.HasSuffix(q.Scheduler.Name, "edf") && !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return j.Deadline > 0 }) {
+		t.warnAt(t.lines["scheduler.name"], "scheduler.name: %s serves jobs by deadline, and none has one: want deadline in [[job]]", q.Scheduler.Name)
+	}
+	t.preempts(q)
+}
+
+// checkPool warns about limits of a pool that do not go together.
+func (t *table) checkPool(q *model.WhatIf, i int) {
+	p, slots := &q.Scheduler.Pools[i], q.Cluster.Slots()
+	for kind, limits := range [2]struct {
+		least int
+		most  *int
+	}{{p.MinMaps, p.MaxMaps}, {p.MinReduces, p.MaxReduces}} {
+		key := join(index("scheduler.pool", i), []string{"min_maps", "min_reduces"}[kind])
+		switch {
+		case limits.most != nil && limits.least > *limits.most:
+			t.warnAt(t.line(key), "%s: %d: more than the most of pool %s, %d, which holds", key, limits.least, p.Name, *limits.most)
+		case limits.least > slots[kind] && !q.Cluster.SharedSlots:
+			t.warnAt(t.line(key), "%s: %d: more than the %d %s slots of the cluster", key, limits.least, slots[kind], workload.Kind(kind))
 		}
+	}
+}
+
+// preempts warns about timeouts of a fair scheduler that does not preempt.
+func (t *table) preempts(q *model.WhatIf) {
+	const key = "mapred.fairscheduler.preemption"
+	if on, err := q.Scheduler.Conf.Truth(key); on || err != nil || !isAny(q, "fair2") {
+		return
+	}
+	for _, path := range slices.Sorted(maps.Keys(t.lines)) {
+		if strings.HasPrefix(path, "scheduler") && strings.HasSuffix(path, "share_timeout") {
+			t.warnAt(t.lines[path], "%s has no effect: preemption is off: want conf.%s = true", path, key)
+		}
+	}
+}
+
+// unread warns about properties that no part of the question's Hadoop reads, or that a
+// key of the scenario replaces.
+func (t *table) unread(q *model.WhatIf) {
+	replaced := map[string][2]string{
+		"mapred.tasktracker.map.tasks.maximum":    {"cluster", "map_slots"},
+		"mapred.tasktracker.reduce.tasks.maximum": {"cluster", "reduce_slots"},
+		"mapred.jobtracker.taskScheduler":         {"scheduler", "name"},
+	}
+	for _, s := range t.stated {
+		if s.Key == "mapred.tasktracker.expiry.interval" && t.yarn == nil {
+			t.expires(q, &s)
+		}
+		why, by := "", replaced[s.Key]
+		switch {
+		case s.OnYARN() && t.yarn == nil:
+			why = "only clusters on YARN read it (cluster.hadoop)"
+		case slices.ContainsFunc(q.Schedulers(), func(x model.Scheduler) bool { return s.ReadUnder(x.Name) }):
+			if by[0] == "" || !t.gives(by[0], by[1]) || ofClassOnSlots(q.Cluster.Conf.String(s.Key, ""), q.Cluster.Hadoop) == q.Scheduler.Name {
+				continue
+			}
+			why = join(by[0], by[1]) + " is stated too: want one of the two"
+		case t.yarn != nil:
+			why = "a cluster on YARN has no " + strings.Fields(s.Reader)[0]
+		default:
+			why = fmt.Sprintf("the scheduler is %s, and %s reads it", q.Scheduler.Name, strings.Fields(s.Reader)[0])
+		}
+		t.warnAt(s.line, "%s has no effect: %s", s.name, why)
+	}
+	t.stated = nil
+}
+
+// expires warns of a time after which trackers are lost that no heartbeat comes within.
+func (t *table) expires(q *model.WhatIf, s *statedProperty) {
+	r, err := model.FindRelease(q.Cluster.Hadoop)
+	if err != nil {
+		return
+	}
+	every, err1 := r.HeartbeatInterval(len(q.Cluster.Nodes), q.Cluster.Conf)
+	ms, err2 := q.Cluster.Conf.Whole(s.Key)
+	if every = cmp.Or(q.Cluster.Heartbeat, every); err1 == nil && err2 == nil && time.Duration(ms)*time.Millisecond < every {
+		t.warnAt(s.line, "%s: %d ms, less than the %v between heartbeats: the unit is ms", s.name, ms, every)
 	}
 }
 

@@ -446,6 +446,9 @@ func (t *table) shares(reduces int) []float64 {
 		t.want("skew", v, `"uniform", { zipf = 0.8 } or the part of each reduce`)
 		return nil
 	}
+	if sum > 1.01 && slices.Max(parts) < 1 {
+		t.warnAt(t.line("skew"), "%s: shares that sum to %.4g: each is divided by the sum", join(t.path, "skew"), sum)
+	}
 	for i := range parts {
 		parts[i] /= sum
 	}

@@ -127,10 +127,17 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	if j.Containers == nil {
 		t.someTimes(&j)
 	}
+	const short = 100 // ms
+	for _, key := range []string{"map_ms", "reduce_ms"} {
+		if ms, ok := t.values[key].(int64); ok && ms > 0 && ms < short {
+			t.warnAt(t.line(key), "%s: %d ms, less than the start of a JVM: for %[2]d s want %[2]d000", join(t.path, key), ms)
+		}
+	}
 	count := t.integer("jobs", 1, 1, mostJobs)
 	gap := t.durations("interarrival", 0)
 	t.done()
 	if count == 1 {
+		t.idle("jobs is 1", "interarrival")
 		switch {
 		case len(j.After) > 0:
 			j.Deadline = deadline
@@ -202,6 +209,11 @@ func (t jobTable) readMaps(j *workload.Job, c *model.Cluster) {
 	m.Localise = t.localised("map_localise_ms", m.Count)
 	m.RackFactor = t.number("rack_factor", 0, 0, mostFactor)
 	m.OffFactor = t.number("off_factor", 0, 0, mostFactor)
+	for i, factor := range []float64{m.RackFactor, m.OffFactor} {
+		if key := []string{"rack_factor", "off_factor"}[i]; factor > 0 && factor < 1 {
+			t.warnAt(t.line(key), "%s: %v: a map far from its split is then faster than one beside it: want 1 or more", join(t.path, key), factor)
+		}
+	}
 	m.Ends = t.attemptEnds("map_ends", m.Count, t.failures("map_fail_ms", m.Count))
 	if lists, ok := t.ask("split_hosts"); ok {
 		m.Splits = t.splits(lists, m, c)

@@ -75,6 +75,14 @@ type report struct {
 	yarn     *model.YARNRelease // of the cluster; nil: it has a JobTracker
 	traced   bool               // all jobs come from traces
 	jobs     map[string]*table  // each [[job]], by the IDs of its jobs
+	stated   []statedProperty   // of the question, which its scheduler may not read
+}
+
+// statedProperty is a Hadoop property as a scenario names it.
+type statedProperty struct {
+	workload.Property
+	name string
+	line int
 }
 
 func (r *report) err() error {
@@ -446,7 +454,9 @@ func (t *table) tables(key string) []*table {
 		return nil
 	}
 	list, ok := asTables(v)
-	if !ok {
+	if _, one := v.(map[string]any); one && key == "job" && t.gives("workload", "trace") {
+		t.failf(key, "there are no [[job]] tables: want the keys of [workload] to change recorded jobs, such as workload.replay")
+	} else if !ok {
 		t.want(key, v, fmt.Sprintf("a list of tables [[%s]]", join(t.path, key)))
 	}
 	var out []*table
@@ -533,10 +543,9 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 	if p.Phases && !t.phases {
 		t.idleAt(t.line(name), "%s has no effect: at this fidelity task times are given, not computed from phases", name)
 	}
-	if p.OnYARN() && t.yarn == nil {
-		t.warnAt(t.line(name), "%s has no effect: only clusters on YARN read it (cluster.hadoop)", name)
-	}
-	if !ok {
+	if ok {
+		t.stated = append(t.stated, statedProperty{p, name, t.line(name)})
+	} else {
 		hint := input.DidYouMean(name, workload.PropertyNames())
 		if key, own := keysOfJob[workload.Canonical(name)]; own {
 			if hint = ": want " + key + " of the [[job]]"; t.traced {

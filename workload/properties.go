@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Property is a Hadoop property that slotwave reads. Its row in the table of
@@ -71,20 +72,20 @@ var properties = []Property{
 	{Key: "mapred.cluster.reduce.memory.mb", New: "mapreduce.cluster.reducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "memory of a reduce slot"},
 	{Key: "mapred.cluster.max.map.memory.mb", New: "mapreduce.jobtracker.maxmapmemory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "largest memory that a map may request"},
 	{Key: "mapred.cluster.max.reduce.memory.mb", New: "mapreduce.jobtracker.maxreducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "largest memory that a reduce may request"},
-	{Key: "dfs.replication", kind: whole, Default: "3", limits: []float64{1}, Reader: "JobTracker", Acts: "read write launch", About: "replicas of a split whose hosts are not given"},
-	{Key: "dfs.block.size", New: "dfs.blocksize", kind: size, Default: "67108864", limits: []float64{512}, Unit: "bytes", Reader: "JobTracker", About: "bytes of a split, if the number of maps is not given"},
+	{Key: "dfs.replication", kind: whole, Default: "3", limits: []float64{1}, Reader: "JobTracker and YARN", Acts: "read write launch", About: "replicas of a split whose hosts are not given"},
+	{Key: "dfs.block.size", New: "dfs.blocksize", kind: size, Default: "67108864", limits: []float64{512}, Unit: "bytes", Reader: "JobTracker and YARN", About: "bytes of a split, if the number of maps is not given"},
 
 	// A job and its tasks.
-	{Key: "mapred.reduce.slowstart.completed.maps", New: "mapreduce.job.reduce.slowstart.completedmaps", kind: fraction, Default: "0.05", Reader: "JobTracker", Tuned: []float64{0.05, 1}, Acts: "launch shuffle", About: "share of the maps that must succeed before reduces start"},
-	{Key: "mapred.map.tasks.speculative.execution", New: "mapreduce.map.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker", Acts: "map launch lost", About: "launch speculative attempts of maps"},
-	{Key: "mapred.reduce.tasks.speculative.execution", New: "mapreduce.reduce.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker", Acts: "shuffle write launch lost", About: "launch speculative attempts of reduces"},
-	{Key: "mapred.map.max.attempts", New: "mapreduce.map.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failed attempts of one map that fail the job"},
-	{Key: "mapred.reduce.max.attempts", New: "mapreduce.reduce.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failed attempts of one reduce that fail the job"},
-	{Key: "mapred.max.map.failures.percent", New: "mapreduce.map.failures.maxpercent", kind: whole, Default: "0", limits: []float64{0}, Unit: "%", Reader: "JobTracker", About: "share of the maps that may fail without failing the job"},
-	{Key: "mapred.max.reduce.failures.percent", New: "mapreduce.reduce.failures.maxpercent", kind: whole, Default: "0", limits: []float64{0}, Unit: "%", Reader: "JobTracker", About: "share of the reduces that may fail without failing the job"},
-	{Key: "mapred.max.tracker.failures", New: "mapreduce.job.maxtaskfailures.per.tracker", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", Acts: "lost", About: "failures on a tracker after which a job blacklists it"},
-	{Key: "mapred.job.map.memory.mb", New: "mapreduce.map.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "memory that a map requests"},
-	{Key: "mapred.job.reduce.memory.mb", New: "mapreduce.reduce.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", Acts: "launch", About: "memory that a reduce requests"},
+	{Key: "mapred.reduce.slowstart.completed.maps", New: "mapreduce.job.reduce.slowstart.completedmaps", kind: fraction, Default: "0.05", Reader: "JobTracker and YARN", Tuned: []float64{0.05, 1}, Acts: "launch shuffle", About: "share of the maps that must succeed before reduces start"},
+	{Key: "mapred.map.tasks.speculative.execution", New: "mapreduce.map.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker and YARN", Acts: "map launch lost", About: "launch speculative attempts of maps"},
+	{Key: "mapred.reduce.tasks.speculative.execution", New: "mapreduce.reduce.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker and YARN", Acts: "shuffle write launch lost", About: "launch speculative attempts of reduces"},
+	{Key: "mapred.map.max.attempts", New: "mapreduce.map.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker and YARN", About: "failed attempts of one map that fail the job"},
+	{Key: "mapred.reduce.max.attempts", New: "mapreduce.reduce.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker and YARN", About: "failed attempts of one reduce that fail the job"},
+	{Key: "mapred.max.map.failures.percent", New: "mapreduce.map.failures.maxpercent", kind: whole, Default: "0", limits: []float64{0}, Unit: "%", Reader: "JobTracker and YARN", About: "share of the maps that may fail without failing the job"},
+	{Key: "mapred.max.reduce.failures.percent", New: "mapreduce.reduce.failures.maxpercent", kind: whole, Default: "0", limits: []float64{0}, Unit: "%", Reader: "JobTracker and YARN", About: "share of the reduces that may fail without failing the job"},
+	{Key: "mapred.max.tracker.failures", New: "mapreduce.job.maxtaskfailures.per.tracker", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker and YARN", Acts: "lost", About: "failures on a tracker after which a job blacklists it"},
+	{Key: "mapred.job.map.memory.mb", New: "mapreduce.map.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x and YARN", Acts: "launch", About: "memory that a map requests"},
+	{Key: "mapred.job.reduce.memory.mb", New: "mapreduce.reduce.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x and YARN", Acts: "launch", About: "memory that a reduce requests"},
 	{Key: "mapreduce.job.locality.wait.factor", kind: fraction, Default: "1", Reader: "capacity 1.x", Acts: "launch read", About: "limits how long a job waits before it launches an off-rack map"},
 
 	// What happens inside a task.
@@ -110,7 +111,7 @@ var properties = []Property{
 	// Schedulers.
 	{Key: "mapred.jobtracker.taskScheduler", New: "mapreduce.jobtracker.taskscheduler", Reader: "scenario", About: "class of the scheduler, unless the scenario names one"},
 	{Key: "mapred.jobtracker.taskalloc.capacitypad", kind: number, Default: "0.01", limits: []float64{0}, Reader: "fifo", Acts: "launch", About: "share of the slots kept free for failed and speculative attempts"},
-	{Key: "mapred.fairscheduler.assignmultiple", kind: truth, Default: "false", per: map[string]string{"fair2": "true"}, Reader: "scenario", Acts: "launch", About: "assign more than one task per heartbeat"},
+	{Key: "mapred.fairscheduler.assignmultiple", kind: truth, Default: "false", per: map[string]string{"fair2": "true"}, Reader: "fair", Acts: "launch", About: "assign more than one task per heartbeat"},
 	{Key: "mapred.fairscheduler.assignmultiple.maps", kind: whole, Default: "-1", limits: []float64{-1}, Reader: "fair2", Acts: "launch", About: "most maps assigned per heartbeat; -1: all free slots"},
 	{Key: "mapred.fairscheduler.assignmultiple.reduces", kind: whole, Default: "-1", limits: []float64{-1}, Reader: "fair2", Acts: "launch", About: "most reduces assigned per heartbeat; -1: all free slots"},
 	{Key: "mapred.fairscheduler.sizebasedweight", kind: truth, Default: "false", Reader: "fair", Acts: "launch", About: "multiply a job's weight by the logarithm of its number of tasks"},
@@ -258,6 +259,19 @@ func FindProperty(key string) (Property, bool) {
 		}
 	}
 	return Property{}, false
+}
+
+// ReadUnder reports whether a cluster with the scheduler of a name has a reader of the
+// property. The names of those on YARN begin with yarn-.
+func (p Property) ReadUnder(scheduler string) bool {
+	reader, _, _ := strings.Cut(p.Reader, " ")
+	switch {
+	case reader == "task" || reader == "scenario":
+		return true
+	case strings.HasPrefix(scheduler, "yarn-"):
+		return strings.Contains(p.Reader, "YARN")
+	}
+	return reader == "JobTracker" || strings.HasPrefix(scheduler, reader)
 }
 
 // OnYARN reports whether only YARN, or MapReduce on it, reads the property.
@@ -421,6 +435,11 @@ func (p Property) read(value string) (v float64, n int64, err error) {
 		hint := ""
 		if bytes, err := ParseBytes(value); err == nil && strings.HasSuffix(p.Key, "mb") {
 			hint = fmt.Sprintf(" of MB, such as %d", bytes>>20)
+		} else if per := map[string]time.Duration{"ms": time.Millisecond, "s": time.Second}[p.Unit]; per > 0 {
+			hint = " of " + p.Unit
+			if d, err := time.ParseDuration(value); err == nil {
+				hint += fmt.Sprintf(", such as %d", d/per)
+			}
 		} else if p.kind == whole && p.Default != "" {
 			hint = ", such as " + p.Default
 		}
