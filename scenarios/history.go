@@ -33,6 +33,9 @@ func (r *Reading) check() error {
 		return fmt.Errorf("--format: got %q: want one of %s%s", r.Format, strings.Join(known, ", "), input.DidYouMean(r.Format, known))
 	}
 	if r.Topology != "" {
+		if _, err := trace.Detect(r.Topology); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("--topology %s: want a file with the racks and machines alone (slotwave help formats)", r.Topology)
+		}
 		jobs := errors.New("holds jobs")
 		h, err := trace.ReadOptions{}.Each([]string{r.Topology}, func(*workload.HistoryJob) error { return jobs })
 		if errors.Is(err, jobs) || err == nil && h.Topology.Hosts() == 0 {
@@ -56,10 +59,15 @@ var partsOfResult = []string{"jobs.csv", "summary.json", "predictions.csv", "res
 // PartOfResult refuses a file of a result that holds no tasks.
 func PartOfResult(name string) error {
 	folder := filepath.Dir(name)
-	if _, err := os.Stat(filepath.Join(folder, "manifest.json")); err != nil || !slices.Contains(partsOfResult, filepath.Base(name)) {
+	if !hasFile(folder, "manifest.json") || !slices.Contains(partsOfResult, filepath.Base(name)) {
 		return nil
 	}
 	return fmt.Errorf("%s: a part of a result, without tasks: want %s, the whole result", name, folder)
+}
+
+func hasFile(folder, name string) bool {
+	_, err := os.Stat(filepath.Join(folder, name))
+	return err == nil
 }
 
 // isHistory reports whether a file or folder holds recorded runs, and not a
@@ -75,6 +83,9 @@ func (r *Reading) isHistory(name string, info fs.FileInfo) (bool, error) {
 	}
 	if err := PartOfResult(name); err != nil {
 		return false, err
+	}
+	if folder := filepath.Dir(name); strings.HasPrefix(filepath.Base(name), "attempts.csv") && hasFile(folder, "jobs.csv") && hasFile(folder, "manifest.json") {
+		return false, fmt.Errorf("%s: a part of a result, without submissions and settings: want %s, the whole result", name, folder)
 	}
 	format, err := trace.Detect(name)
 	var foreign trace.ForeignError

@@ -114,7 +114,7 @@ func (x *yarnTable) readFile(key, name string, site bool) {
 // isQueues recognises the file of a scheduler of YARN.
 func isQueues(name string) bool {
 	data, err := os.ReadFile(name)
-	return err == nil && (isAllocations(data) || strings.Contains(string(data), capacityKey))
+	return err == nil && (isAllocations(data) || strings.Contains(string(data), "<configuration") && strings.Contains(string(data), capacityKey))
 }
 
 // usualYARN is the release of a cluster on YARN that names none.
@@ -305,6 +305,13 @@ func (x *yarnTable) check(q *model.WhatIf) {
 		}
 		if known {
 			x.failIn(place.file, place.line, "%v", err)
+			queue := strings.TrimSuffix(refused.Key, ".capacity")
+			level := queue[:strings.LastIndexByte(queue, '.')+1]
+			for _, key := range unread { // a queue or a key beside it may be mistyped
+				if queue != refused.Key && strings.HasPrefix(key, level) && x.files[key].line > 0 {
+					x.failIn(x.files[key].file, x.files[key].line, "%s has no effect: %s", key, x.whyUnread(key, sought))
+				}
+			}
 		} else {
 			x.fail(x.line("file"), "%s: %v", x.path, err)
 		}

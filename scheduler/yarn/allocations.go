@@ -299,7 +299,9 @@ func (q *fairQueue) set(name, text string) error {
 		a, err = parseAmounts(text, unbounded)
 		q.largest = &a.fixed
 	case "weight":
-		q.weight = float32(number())
+		if q.weight = float32(number()); q.weight < 0 {
+			err = fmt.Errorf("got %q: want a weight of at least 0", text)
+		}
 	case "maxRunningApps":
 		q.limit.most = int(number())
 	case "maxAMShare":

@@ -23,7 +23,7 @@ func Check(q *model.WhatIf) (unread, sought []string, err error) {
 	r := &reader{p: q.YARN.Properties, release: release.YARN, read: make(map[string]bool)}
 	s, err := newPolicy(q.YARN, r, nobody{})
 	if err != nil {
-		return nil, nil, err
+		return r.unread(false), sortedKeys(r.read), err
 	}
 	for i := range q.Cluster.Nodes {
 		s.NodeAdded(&Node{Index: int32(i), Name: q.Cluster.Nodes[i].Name, Total: q.Cluster.Nodes[i].Resource})
@@ -58,14 +58,19 @@ func Check(q *model.WhatIf) (unread, sought []string, err error) {
 		}
 	}
 	if q.YARN.Policy == "capacity" {
-		preempts := r.flag(monitorEnabled, false)
-		for _, key := range sortedKeys(r.p) {
-			if !r.read[key] && (strings.HasPrefix(key, capacityPrefix) || preempts && strings.HasPrefix(key, preemptionPrefix)) {
-				unread = append(unread, key)
-			}
-		}
+		unread = r.unread(r.flag(monitorEnabled, false))
 	}
 	return unread, sortedKeys(r.read), nil
+}
+
+// unread lists the settings of queues, and of preemption, that nothing has asked for.
+func (r *reader) unread(preempts bool) (keys []string) {
+	for _, key := range sortedKeys(r.p) {
+		if !r.read[key] && (strings.HasPrefix(key, capacityPrefix) || preempts && strings.HasPrefix(key, preemptionPrefix)) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // RefusedJob is the error of a job that the ResourceManager would not run.

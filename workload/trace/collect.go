@@ -40,6 +40,7 @@ type collector struct {
 	full     bool                             // a limit was reached
 	// Instants that are differences cannot be ordered with Unix times.
 	differences bool
+	ofTimes     [2]string // the first files with differences and with Unix times
 }
 
 func newCollector(limits Limits) *collector {
@@ -201,7 +202,7 @@ func (c *collector) finishTables() error {
 		}
 	}
 	if c.differences && c.h.Epoch != workload.Unknown {
-		return fmt.Errorf("some files have Unix times and others relative times: read them separately")
+		return fmt.Errorf("%s has relative times and %s Unix times: read them separately", c.ofTimes[0], c.ofTimes[1])
 	}
 	return nil
 }

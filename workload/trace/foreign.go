@@ -38,6 +38,9 @@ func foreign(head []byte) string {
 			return kind.what
 		}
 	}
+	if arrayOfObjects.Match(text) {
+		return "an array of JSON: want its objects one after another; jq -c '.[]' FILE writes them"
+	}
 	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- { // the end may cut a letter
 		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
 			text = text[:i]
@@ -67,9 +70,13 @@ var foreignKinds = []struct {
 	{begins: []string{"\x89PNG", "\xff\xd8\xff", "GIF8", "<svg"}, what: "a picture: want a history, a trace or a table of attempts"},
 	{begins: []string{"%PDF"}, what: "a PDF document: want a history, a trace or a table of attempts"},
 	{begins: []string{"PK\x03\x04"}, what: "a zip archive: want the files in it, unpacked"},
+	{begins: []string{"phase,row,data_mb"}, what: "a platform profile: want a history; slotwave platform fit FILE and slotwave platform calibrate FILE take it"},
 	{begins: []string{"<!DOCTYPE html", "<!doctype html", "<html"}, what: "a page of HTML: want the history that the page shows, from the history folder of the JobTracker or the JobHistoryServer"},
 	{holds: `"Event":"SparkListener`, what: "an event log of Spark: want a record of MapReduce jobs"},
 }
+
+// arrayOfObjects matches the beginning of a list of records in JSON.
+var arrayOfObjects = regexp.MustCompile(`^\s*\[\s*\{`)
 
 // tableHead matches the names of columns separated by commas.
 var tableHead = regexp.MustCompile(`^[A-Za-z_][\w .]*(,[A-Za-z_][\w .]*)+$`)

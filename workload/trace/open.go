@@ -352,6 +352,11 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 	defer s.Close()
 	c.file = path
 	err = c.readSource(s, o.Format)
+	for i, has := range []bool{c.differences, c.h.Epoch != workload.Unknown} {
+		if has {
+			c.ofTimes[i] = cmp.Or(c.ofTimes[i], path)
+		}
+	}
 	if at := (lineError{}); errors.As(err, &at) {
 		return fmt.Errorf("%s:%d: %w", path, at.line, at.error)
 	}
