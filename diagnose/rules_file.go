@@ -272,5 +272,9 @@ func (t *ruleTable) condition(text string) condition {
 		t.fail("when", "%q: want METRIC > NUMBER or METRIC < NUMBER, a metric of %s", text, strings.Join(metricNames()[1:], ", "))
 		c.name = "spills" // of a rule that is not used
 	}
+	part := strings.HasPrefix(c.name, "share_") || strings.HasSuffix(c.name, "_share") || c.name == "cpu_node" || c.name == "cpu_cluster"
+	if part && (c.limit < 0 || c.limit > 1) {
+		t.fail("when", "%q: want a part from 0 to 1, such as %s > 0.5", text, c.name)
+	}
 	return c
 }

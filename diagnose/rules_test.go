@@ -216,7 +216,7 @@ func TestReadRules(t *testing.T) {
 // A rule of a file on what a record does not tell holds for nothing.
 func TestUnknownFacts(t *testing.T) {
 	o := DefaultOptions()
-	for i, when := range []string{"spills < 2", "share_sort_spill < 0.1", "share_reduce < 2", "compressed < 1", "shared_slots < 1", "net_slow_nodes < 1", "input_ratio < 9"} {
+	for i, when := range []string{"spills < 2", "share_sort_spill < 0.1", "share_reduce < 1", "compressed < 1", "shared_slots < 1", "net_slow_nodes < 1", "input_ratio < 9"} {
 		if err := o.ReadRules("my.toml", fmt.Sprintf("[[rule]]\nid = \"S%d\"\nwhen = %q\ncause = \"c\"\nadvice = \"a\"\n", i, when)); err != nil {
 			t.Fatal(err)
 		}

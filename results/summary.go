@@ -226,9 +226,22 @@ func (r *Run) Summary() *Summary {
 		s.Warnings = addNew(s.Warnings, r.Predictions[i].Warnings)
 		s.Assumptions = addNew(s.Assumptions, r.Predictions[i].Assumed)
 	}
-	s.Warnings = text.Listed(append(s.Warnings, s.doubts()...))
+	s.Warnings = text.Listed(append(append(s.Warnings, s.doubts()...), r.overload()...))
 	s.Assumptions = text.Listed(s.Assumptions)
 	return s
+}
+
+// overload warns of a workload that comes much faster than the cluster serves it.
+func (r *Run) overload() []string {
+	const least, jobs, times = time.Hour, 20, 2 // below, the jobs may be meant as one batch
+	last := time.Duration(0)
+	for i := range r.Question.Jobs {
+		last = max(last, r.Question.Jobs[i].Submit)
+	}
+	if len(r.Question.Jobs) < jobs || last < least || r.end() < times*int64(last) {
+		return nil
+	}
+	return []string{fmt.Sprintf("overload: the jobs of %s end after %s: times of jobs depend on how long the workload is: want more nodes, or fewer jobs (workload.scale_jobs)", text.Duration(int64(last)), text.Duration(r.end()))}
 }
 
 // ChangeSummary says which scheduler took over when.
@@ -491,6 +504,11 @@ func (s *Summary) doubts() []string {
 	for _, sl := range s.Slots {
 		if sl.Used > 0 && sl.Saturated == 0 {
 			doubts = append(doubts, fmt.Sprintf("the %s %s slots were never all in use: their number did not limit the run", text.Number(int64(sl.Slots)), sl.Type))
+		}
+	}
+	for _, c := range s.Changes {
+		if c.At >= s.Makespan.Mean {
+			doubts = append(doubts, fmt.Sprintf("the change to %s at %s has no effect: the run ends at %s", c.Scheduler, text.Duration(c.At), text.Duration(s.Makespan.Mean)))
 		}
 	}
 	if left := s.Jobs.Jobs - s.Jobs.Succeeded; left > 0 {

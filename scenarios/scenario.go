@@ -138,6 +138,8 @@ type Reading struct {
 	Jobs     []string // patterns of ids or names of the jobs to take
 	Workload string   // history or scenario with the jobs for the file of a scheduler of YARN
 
+	Made string // the result whose manifest states the rest; empty: none
+
 	Anonymise bool // give users, jobs, queues, pools, paths and machines new names
 
 	Read *workload.History // what the files hold, if they have been read; nil: not yet

@@ -91,6 +91,10 @@ func readSize(t *table) *SizeFile {
 	if len(s.Types) > 0 && free < 0 {
 		least = LowestHourly
 	}
+	priced := slices.ContainsFunc(s.Types, func(n NodeType) bool { return n.Price > 0 })
+	if priced && free >= 0 && !t.has("lowest") {
+		t.fail(t.lines[index("node", free)], "%s %s states no price_per_hour, as others do: want it, or lowest = %q", index("node", free), s.Types[free].Name, FewestNodes)
+	}
 	s.Lowest = t.oneOf("lowest", least, FewestNodes, FewestSlots, LowestHourly, LowestPerJob)
 	if priced := s.Lowest == LowestHourly || s.Lowest == LowestPerJob; priced && len(s.Types) == 0 {
 		t.failf("lowest", "got %q without a price: want [[node]] tables with price_per_hour", s.Lowest)
@@ -121,6 +125,9 @@ func readGoal(t *table) model.Goal {
 	}
 	if kinds != 1 {
 		t.lacks(`%s: want one of finish = "30m", response = "5m" and deadlines = "99 %%"`, t.path)
+	}
+	if g.Percentile < 1 {
+		t.failf("percentile", "got %v: a percentage: want %.4g", g.Percentile, g.Percentile*100)
 	}
 	if t.has("percentile") && g.Response == 0 {
 		t.failf("percentile", "has no effect without response: want both")

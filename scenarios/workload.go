@@ -105,7 +105,11 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		for i, given := range []string{strings.Join(f.reading.Jobs, ", "), f.reading.Format, f.reading.Topology} {
 			if given != "" {
 				flag := []string{"job", "format", "topology"}[i]
-				t.warn("--%s %s has no effect on this scenario: it has no trace: want a history, or a scenario with workload.trace", flag, given)
+				where := ""
+				if f.reading.Made != "" {
+					where = f.reading.Made + ": "
+				}
+				t.warn("%s--%s %s has no effect on this scenario: it has no trace: want a history, or a scenario with workload.trace", where, flag, given)
 			}
 		}
 		return l

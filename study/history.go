@@ -79,6 +79,7 @@ func studyOf(folder string, o Options) (s *Study, run int, err error) {
 		return nil, 0, fmt.Errorf("it was made with --job %s", strings.Join(o.Reading.Jobs, " --job "))
 	}
 	o.Reading.Jobs = append(o.Reading.Jobs, own...)
+	o.Reading.Made = folder
 	if s, err = Open(m.Arguments[1], o); err != nil {
 		return nil, 0, err
 	}

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -80,13 +81,12 @@ func recordedRuns(histories []string) (runs []analytic.RecordedRun, err error) {
 			return nil, err
 		}
 		for i := range h.Jobs {
+			if name = cmp.Or(name, h.Jobs[i].Name); h.Jobs[i].Name != name {
+				return nil, fmt.Errorf("models.history: got runs of different jobs, %q and %q: want runs of one job", name, h.Jobs[i].Name)
+			}
+		}
+		for i := range h.Jobs {
 			j := &h.Jobs[i]
-			if name == "" {
-				name = j.Name
-			}
-			if j.Name != name {
-				return nil, fmt.Errorf("models.history: got runs of different jobs, %q and %q: want runs of one job", name, j.Name)
-			}
 			one := workload.History{Jobs: h.Jobs[i : i+1]}
 			r, err := analytic.RecordRun(one.Attempts(), j.Submit, j.Finish)
 			if err != nil {

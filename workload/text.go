@@ -97,6 +97,15 @@ func Matches(name, pattern string) bool {
 	}
 }
 
+// ParseMemory is ParseBytes for a memory, which is not of a few bytes.
+func ParseMemory(s, such string) (int64, error) {
+	n, err := ParseBytes(s)
+	if err == nil && n < 1<<20 {
+		err = fmt.Errorf("got %q, %d bytes: want a size with its unit, such as %s", s, n, such)
+	}
+	return n, err
+}
+
 // ParseBytes reads a size as Hadoop does: 128m is 134,217,728. The unit is k, m, g, t
 // or p in either case, which b or ib may follow, after at most one blank.
 func ParseBytes(s string) (int64, error) {

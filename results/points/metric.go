@@ -341,17 +341,46 @@ func statisticOf(name string) func([]float64) float64 {
 	}
 }
 
+// namesOfJobs are the names by which a metric chooses jobs.
+var namesOfJobs = map[string]func(*model.JobOutcome) string{
+	"job":   func(j *model.JobOutcome) string { return j.Name },
+	"user":  func(j *model.JobOutcome) string { return j.User },
+	"pool":  func(j *model.JobOutcome) string { return j.Pool },
+	"queue": func(j *model.JobOutcome) string { return j.Queue },
+}
+
+// OfSome returns an error about the first metric that asks for a name that none of the
+// jobs has.
+func (m *Metrics) OfSome(jobs []workload.Job) error {
+	for _, name := range m.Asked {
+		_, conditions, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+		for _, condition := range strings.Split(conditions, ",") {
+			key, pattern, _ := strings.Cut(condition, "=")
+			of := namesOfJobs[key]
+			if of == nil {
+				continue
+			}
+			var names []string
+			for i := range jobs {
+				names = append(names, of(&model.JobOutcome{Name: jobs[i].Name, User: jobs[i].User, Pool: jobs[i].Pool, Queue: jobs[i].Queue}))
+			}
+			if len(strings.Join(names, "")) == 0 {
+				return fmt.Errorf("%q: no job names its %s", name, key)
+			}
+			slices.Sort(names)
+			if names = slices.Compact(names); !slices.ContainsFunc(names, func(n string) bool { return workload.Matches(n, pattern) }) {
+				return fmt.Errorf("%q: no job has the %s %s: want one of %s", name, key, pattern, strings.TrimPrefix(strings.Join(names[:min(len(names), 10)], ", "), ", "))
+			}
+		}
+	}
+	return nil
+}
+
 // readCondition reads KEY=PATTERN or COLUMN=FROM:TO.
 func readCondition(text string) (func(*model.JobOutcome) bool, error) {
 	key, value, ok := strings.Cut(text, "=")
 	if ok && value != "" {
-		names := map[string]func(*model.JobOutcome) string{
-			"job":   func(j *model.JobOutcome) string { return j.Name },
-			"user":  func(j *model.JobOutcome) string { return j.User },
-			"pool":  func(j *model.JobOutcome) string { return j.Pool },
-			"queue": func(j *model.JobOutcome) string { return j.Queue },
-		}
-		if of := names[key]; of != nil {
+		if of := namesOfJobs[key]; of != nil {
 			return func(j *model.JobOutcome) bool { return workload.Matches(of(j), value) }, nil
 		}
 		if _, figure := figureOf(key); figure != nil {

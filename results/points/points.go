@@ -297,7 +297,10 @@ func (p *Points) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintf(t, "and %s in %s\n", text.Count(left, "point"), SummaryName)
 		}
 	}
-	if p.Replicated() && !p.spread() {
+	switch {
+	case !p.Replicated():
+		t.List("Notes", []string{"one seed a point: the spread over seeds is unknown (use --replications 5)"})
+	case !p.spread():
 		t.List("Notes", []string{"all seeds give the same figures: the scenario draws nothing at random, so that replications add nothing"})
 	}
 	t.List("Assumed", p.Assumed)

@@ -54,9 +54,9 @@ func (k *FitOptions) expectedBreak() (float64, error) {
 	if k.Heap == "" {
 		return 0, nil
 	}
-	bytes, err := workload.ParseBytes(k.Heap)
+	bytes, err := workload.ParseMemory(k.Heap, "700m")
 	if err != nil {
-		return 0, fmt.Errorf("heap: %w", err)
+		return 0, fmt.Errorf("--heap: %w", err)
 	}
 	k.Break.HeapMB = float64(bytes) / (1 << 20)
 	b, err := platform.ExpectedBreak(k.Break)

@@ -71,7 +71,7 @@ func valueOf(key, text string, m *model.Machine) (v float64, err error) {
 		return 0.5, nil
 	case "memory", "dirty":
 		var bytes int64
-		bytes, err = workload.ParseBytes(text)
+		bytes, err = workload.ParseMemory(text, "16g")
 		if v = float64(bytes); key == "dirty" {
 			v /= float64(m.Memory)
 		}

@@ -128,6 +128,9 @@ func (s *Sweep) ReadFactors() ([]Factor, error) {
 		if i := slices.IndexFunc(s.Asked.Set, func(set string) bool { return strings.HasPrefix(set, f.Key+"=") }); i >= 0 {
 			return nil, fmt.Errorf("--set %s: %sthe study varies this key: want --over %[1]s to replace its values", s.Asked.Set[i], f.where)
 		}
+		if slices.ContainsFunc(s.File.Set, func(set string) bool { return strings.HasPrefix(set, f.Key+"=") }) {
+			return nil, fmt.Errorf("%sfactor: key: %s is in [set] too: want one of the two", f.where, f.Key)
+		}
 		if slices.ContainsFunc(all, func(g Factor) bool { return g.Key == f.Key && g.where != "" }) {
 			return nil, fmt.Errorf("%sfactor: key: got %s twice: want one factor", f.where, f.Key)
 		}
@@ -158,6 +161,8 @@ func (s *Sweep) tryLevels() error {
 		all.AddInputs([]scenarios.Input{s.File.Input})
 	}
 	all.AddInputs(s.Base.Scenario.Inputs)
+	var noJob error
+	asked := false
 	seen := make([]map[int]bool, len(s.Factors))
 	for f := range seen {
 		seen[f] = map[int]bool{}
@@ -181,6 +186,8 @@ func (s *Sweep) tryLevels() error {
 			return fmt.Errorf("%s%w", where, err)
 		}
 		all.AddInputs(scenario.Inputs)
+		err = s.Metrics.OfSome(scenario.Runs[0].Question.Jobs)
+		noJob, asked = cmp.Or(noJob, err), asked || err == nil
 		s.tried++
 		for _, text := range scenario.Assumed {
 			if s.assumed[text]++; s.assumed[text] == 1 {
@@ -190,6 +197,9 @@ func (s *Sweep) tryLevels() error {
 		for _, text := range scenario.Warnings {
 			s.warnings[text] = 0
 		}
+	}
+	if !asked && noJob != nil {
+		return fmt.Errorf("--metric %w", noJob)
 	}
 	var err error
 	if s.inputs, err = study.Sums(all.Inputs); err != nil {
