@@ -70,6 +70,7 @@ func (a *app) run(args []string) (code int) {
 	}
 	root := a.root()
 	root.SetArgs(args)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, args, err) })
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := unknownPart(root, args)

@@ -16,6 +16,7 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/study"
 )
 
 // plainArguments words what is wrong with the number of arguments.
@@ -292,8 +293,36 @@ var wanted = map[string]string{
 	"uint64":   "a whole number, 0 or more",
 }
 
+// following returns what stands after a flag on the command line, or after its =.
+func following(args []string, flag string) string {
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, flag+"="); ok {
+			return value
+		}
+		if arg == flag && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
+}
+
+// meantBy returns what a flag that a verb lacks stands for with its value, which decides
+// for words that several tools use; empty: the value says nothing.
+func meantBy(c *cobra.Command, word, value string) string {
+	set, out := c.Flags().Lookup("set") != nil, strings.Fields(otherFlags["out"])
+	switch {
+	case set && slices.Contains([]string{"conf", "property", "prop", "D"}, word):
+		return "--set conf." + cmp.Or(value, "KEY=VALUE")
+	case value == "json" && slices.Contains(append(out, "format"), word) && c.Flags().Lookup("json") != nil:
+		return "--json"
+	case (namesScenario(value) || word == "f" && study.IsFile(value)) && argumentForm.MatchString(c.Use) && c.Flags().Lookup("on") == nil:
+		return fmt.Sprintf("it without a flag: %s %s", c.CommandPath(), value)
+	}
+	return ""
+}
+
 // flagError words the error about a flag.
-func flagError(c *cobra.Command, err error) error {
+func flagError(c *cobra.Command, args []string, err error) error {
 	var unknown *pflag.NotExistError
 	var empty *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
@@ -305,8 +334,8 @@ func flagError(c *cobra.Command, err error) error {
 		name := "--" + word
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
 			name = "-" + short
-			if word, _, _ = strings.Cut(short, "="); strings.HasPrefix(short, "D") && slices.Contains(names, "--set") { // Hadoop's
-				return fmt.Errorf("unknown flag %q: want --set conf.%s", name, cmp.Or(short[1:], "KEY=VALUE"))
+			if word, _, _ = strings.Cut(short, "="); len(short) > 1 && short[0] == 'D' && slices.Contains(names, "--set") { // Hadoop's
+				return fmt.Errorf("unknown flag %q: want --set conf.%s", name, short[1:])
 			}
 			if slices.Contains(names, "--"+word) {
 				return fmt.Errorf("unknown flag %q: want --%s", "-"+word, word)
@@ -316,7 +345,7 @@ func flagError(c *cobra.Command, err error) error {
 			return renamed(name, now)
 		}
 		others := verbsWith(c.Root(), word)
-		if meant := meantFlag(c, word); meant != "" {
+		if meant := cmp.Or(meantBy(c, word, following(args, name)), meantFlag(c, word)); meant != "" {
 			return fmt.Errorf("unknown flag %q: want %s", name, meant)
 		}
 		help := fmt.Sprintf("slotwave help %s describes the flags of this verb", strings.TrimPrefix(c.CommandPath(), "slotwave "))

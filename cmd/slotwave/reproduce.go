@@ -105,6 +105,9 @@ func (a *app) reproduce(name string, k *reproducing) (err error) {
 		if _, err := reproduce.Find(name); err != nil {
 			return err
 		}
+		if k.Platform != "" && name != "zhang" {
+			return fmt.Errorf("--platform %s: has no effect on %s: only the platform of zhang can be replaced", k.Platform, name)
+		}
 	}
 	var d *resultdir.Dir
 	if k.out != "" {

@@ -187,7 +187,7 @@ func (a *app) machineFor(c *cobra.Command, history, result string, opened error,
 		return "", opened
 	}
 	if scenario, err = a.machineOf(c, history, result, k); err != nil {
-		return "", errors.Join(err, opened)
+		return "", err
 	}
 	return scenario, nil
 }

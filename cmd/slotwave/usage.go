@@ -23,7 +23,6 @@ func plainUsage(root *cobra.Command) {
 		"Additional help topics:", "Topics:",
 		"more information about a command", "more about a verb",
 	).Replace(root.UsageTemplate()))
-	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		if c.Runnable() {
 			shortPage(c)

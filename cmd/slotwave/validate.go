@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -26,7 +28,7 @@ func validateCommand(a *app) *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check files and report all errors at once",
 		Long: `Check any file that slotwave reads: scenarios, studies, recorded cases,
-traces, job histories, configurations, job and platform profiles, fitted
+traces, job histories, configurations, profiles, rules of diagnose, fitted
 platforms, manifests, results. The files of a result need the checksums of its
 manifest. Another damaged file that can still be read gives warnings; with
 --strict it is an error.`,
@@ -55,11 +57,17 @@ manifest. Another damaged file that can still be read gives warnings; with
 	return c
 }
 
+// rulesLine begins a rule of diagnose --rules.
+var rulesLine = regexp.MustCompile(`(?m)^\s*\[\[rule\]\]`)
+
 // describe checks a file. It returns what the file is, and a command for it.
 func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about string, next []string, err error) {
 	if strings.EqualFold(filepath.Ext(name), ".toml") {
 		if about, err := scenarios.CheckDescription(name); about != "" {
 			return about, []string{"help", "profile"}, err
+		}
+		if text, err := os.ReadFile(name); err == nil && rulesLine.Match(text) {
+			return "rules of diagnose", []string{"help", "diagnose"}, new(diagnose.Options).ReadRules(name, string(text))
 		}
 	}
 	if about, next, err := size.Check(name); err != nil || about != "" {
@@ -109,7 +117,13 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 		return "", nil, err
 	}
 	for _, paths := range histories {
-		h, err := r.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
+		h, err := r.Each(paths, func(j *workload.HistoryJob) error {
+			if n.job(j); j.Outcome == workload.Running {
+				a.warn([]string{fmt.Sprintf("%s: %s: no end of the job is recorded: copied by half, or still running", paths[0], j.ID)})
+				lost++
+			}
+			return nil
+		})
 		if err != nil {
 			return "", nil, errors.Join(err, damaged)
 		}
