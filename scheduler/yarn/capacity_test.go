@@ -62,6 +62,21 @@ func TestApplicationsAreActivatedInOrder(t *testing.T) {
 	want(t, "second waits on", second.capacity.ordered, false)
 }
 
+// A user whose applications all wait counts among those that share the limit on
+// ApplicationMasters: when one of the first user ends, the other's goes before its next.
+func TestUsersThatWaitShareTheApplicationMasterLimit(t *testing.T) {
+	d := capacityDesk(t, 1, mib(8192, 8), map[string]string{"maximum-am-resource-percent": "0.5", "root.default.minimum-user-limit-percent": "25"})
+	var first []*App
+	for range 5 {
+		first = append(first, d.submit("first", "default", "u", mib(1024, 1)))
+	}
+	other := d.submit("other", "default", "v", mib(1024, 1))
+	d.beat(d.nodes[0])
+	d.s.AttemptRemoved(first[0])
+	want(t, "the other user's", other.capacity.ordered, true)
+	want(t, "the first user's fifth", first[4].capacity.ordered, false)
+}
+
 // A lone user of a queue of half the cluster stops at the guarantee, exceeded by one
 // container at most.
 func TestUserLimitFactor(t *testing.T) {
@@ -248,6 +263,24 @@ func TestReservation(t *testing.T) {
 	}
 	want(t, "reservation gone", d.nodes[0].reserved == nil, true)
 	want(t, "held", a.held, Resource{})
+}
+
+// Thirteen reservations are listed by 32 buckets of their nodes, also when all but one
+// are gone; once none is left, the next ones are listed by 16.
+func TestReservationsAreListedAnew(t *testing.T) {
+	d := capacityDesk(t, 13, mib(8192, 8), nil)
+	a := d.start("a", "default", "u")
+	var b bookings
+	for _, n := range d.nodes {
+		b.add(a.newContainer(n, mib(1024, 1), 5))
+	}
+	for len(b.list) > 1 {
+		b.remove(b.list[0])
+	}
+	want(t, "buckets with one left", b.slots, 32)
+	b.remove(b.list[0])
+	b.add(a.newContainer(d.nodes[0], mib(1024, 1), 5))
+	want(t, "buckets anew", b.slots, 16)
 }
 
 // A reservation whose ask is withdrawn is given up at the node's next heartbeat.

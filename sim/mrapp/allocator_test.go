@@ -104,6 +104,29 @@ func TestSlowstart(t *testing.T) {
 	}
 }
 
+// The ramp-up counts in the sizes that tasks ask for: 1500 MiB, although the scheduler
+// gives 2048. Half of 12 GiB is four of them, and three of 2048; with 24 GiB half is
+// enough for the eight maps of 1500 that wait, and reduces get what is left too. Three
+// running maps add their size to what the job may have, and to what its maps need.
+func TestRampUpCountsAskedSizes(t *testing.T) {
+	for _, c := range []struct{ headroom, size, running, asked int }{
+		{12, 1500, 0, 4}, {12, 2048, 0, 3}, {24, 1500, 0, 8}, {24, 2048, 0, 6}, {12, 1500, 3, 5}, {12, 2048, 3, 4}, {24, 1500, 3, 9},
+	} {
+		a := ramp(8, 20)
+		size := model.Resource{MemoryMiB: int64(c.size), VCores: 1}
+		a.requests.sizes = [2]model.Resource{size, size}
+		a.ended[workload.Map] = 4
+		a.headroom = model.Resource{MemoryMiB: int64(c.headroom) * gib, VCores: 99}
+		for range c.running {
+			a.runningMaps.push(&attempt{task: a.maptasks[0]})
+		}
+		a.scheduleReduces()
+		if a.reduces.len != c.asked {
+			t.Errorf("%d GiB, %d running maps of %d MiB: %d reduces asked for, want %d", c.headroom, c.running, c.size, a.reduces.len, c.asked)
+		}
+	}
+}
+
 // ramp makes an ApplicationMaster before whose ramp-up all maps wait and all reduces
 // are pending.
 func ramp(maps, reduces int) *AppMaster {

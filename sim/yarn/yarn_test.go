@@ -418,3 +418,24 @@ func TestContainersGoToNearData(t *testing.T) {
 	want(t, "in its rack", best("c002"), [2]int{1, 1})
 	want(t, "elsewhere", best("c002"), [2]int{0, 2})
 }
+
+// What has ended is told in the order of a ConcurrentHashMap of the nodes, which has 32
+// buckets from twelve nodes on.
+func TestOrderOfEndedContainers(t *testing.T) {
+	rm, err := New(cluster(12))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended []Ended
+	for i := range rm.nodes {
+		ended = append(ended, Ended{Container: &Container{Node: int32(i)}})
+	}
+	for n, slots := range map[int]int{11: 16, 12: 32} {
+		told := rm.dealer.byNode(&attempt{rm: rm, slots: 16}, ended[:n], nil)
+		if !slices.IsSortedFunc(told, func(x, y Ended) int {
+			return rm.nodes[x.Container.Node].book.Slot(slots) - rm.nodes[y.Container.Node].book.Slot(slots)
+		}) {
+			t.Errorf("%d nodes: not in the order of %d buckets", n, slots)
+		}
+	}
+}
