@@ -52,7 +52,7 @@ func (l *Limit) means() string {
 	if l.Unit == "" {
 		return waited
 	}
-	return fmt.Sprintf("%s, with %s of %s %s in use", waited, text.Number(l.Used), text.Number(l.Of), l.Unit)
+	return waited + ", with " + text.InUse(l.Used, l.Of, l.Unit)
 }
 
 // Group divides the run by the pools, queues or users of its jobs, or by nodes.

@@ -683,3 +683,15 @@ func TestSpread(t *testing.T) {
 		t.Errorf("job of three seeds: %v to %v: want the interval over the calibrations", j.Low, j.High)
 	}
 }
+
+// YARN lets the last container pass a limit: then more than all of it is in use.
+func TestLimitsThatArePassed(t *testing.T) {
+	for used, want := range map[int64]string{
+		49152: "with 49,152 of 49,152 MiB in use", 51200: "with 51,200 MiB in use, above the limit of 49,152, which the last container may pass",
+	} {
+		_, got := SharesOf([]Limit{{What: "limit of user u in queue q", Time: 1, Waiting: 2, Used: used, Of: 49152, Unit: "MiB"}})
+		if want = "limit of user u in queue q: in 100.0 % of the jobs' time up to 2 containers waited, " + want; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

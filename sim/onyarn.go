@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/text"
 	policy "github.com/slotwave/slotwave/scheduler/yarn"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/mrapp"
@@ -206,13 +207,13 @@ func (l *sampler) sample(now engine.Time) {
 
 // refusal says what keeps the first application from a container that it asks for, if a
 // limit does.
-func (r *yarnRun) refusal() (text string) {
-	r.rm.Refusals(func(i int, _ bool, _ int, why policy.Refusal) {
-		if text == "" && why.Unit != "" {
-			text = fmt.Sprintf(": job %s waits for %s, with %d of %d %s in use", r.Question.Jobs[i].ID, why.What, why.Used, why.Limit, why.Unit)
+func (r *yarnRun) refusal() (why string) {
+	r.rm.Refusals(func(i int, _ bool, _ int, of policy.Refusal) {
+		if why == "" && of.Unit != "" {
+			why = fmt.Sprintf(": job %s waits for %s, with %s", r.Question.Jobs[i].ID, of.What, text.InUse(of.Used, of.Limit, of.Unit))
 		}
 	})
-	return text
+	return why
 }
 
 // unfinished lists the jobs that have not ended.

@@ -376,7 +376,7 @@ func TestYarnStalls(t *testing.T) {
 	q.Jobs = []workload.Job{{ID: "j", Conf: conf, Maps: workload.MapTasks{Count: 1, Time: workload.Durations{All: time.Second}}}}
 	_, err := sim.Simulator{}.Predict(*q)
 	var stalled *sim.Stalled
-	if !errors.As(err, &stalled) || len(stalled.Jobs) != 1 || !strings.HasSuffix(err.Error(), " s with 1 job unfinished (j ...): no container that they ask for will ever be given: job j waits for nodes, with 2048 of 4096 MiB in use") {
+	if !errors.As(err, &stalled) || len(stalled.Jobs) != 1 || !strings.HasSuffix(err.Error(), " s with 1 job unfinished (j ...): no container that they ask for will ever be given: job j waits for nodes, with 2,048 of 4,096 MiB in use") {
 		t.Fatalf("got %v, want a stalled run", err)
 	}
 	q.Until = time.Minute

@@ -199,6 +199,15 @@ func (s Share) String() string {
 
 func Number(n int64) string { return Group(strconv.FormatInt(n, 10)) }
 
+// InUse says how much of a limit is in use. YARN lets the last container pass a limit of
+// users or of ApplicationMasters.
+func InUse(used, limit int64, unit string) string {
+	if used > limit {
+		return fmt.Sprintf("%s %s in use, above the limit of %s, which the last container may pass", Number(used), unit, Number(limit))
+	}
+	return fmt.Sprintf("%s of %s %s in use", Number(used), Number(limit), unit)
+}
+
 func PercentOf(part, of int64) string {
 	if of == 0 {
 		return "0 %"
