@@ -378,24 +378,39 @@ func (d *Diagnosis) rank() {
 		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.rankedBy(), b.rankedBy()),
 			-cmp.Compare(a.weight*a.saves/times[a.Job], b.weight*b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
 	})
-	// The same change of the cluster, which other jobs propose too, follows the others.
-	proposed := map[string]string{} // text of a change -> the first job that proposes it
+	// One cause has one place before all causes have theirs.
 	var first, again, rest []Finding
-	for _, f := range d.Findings {
+	for i := range d.Findings {
+		f := &d.Findings[i]
 		switch {
 		case f.Receipt.Outcome != Confirmed:
-			rest = append(rest, f)
-		case f.Change.ofCluster() && proposed[f.Change.Text] != "" && proposed[f.Change.Text] != f.Job:
-			again = append(again, f)
+			rest = append(rest, *f)
+		case slices.ContainsFunc(first, f.repeats):
+			again = append(again, *f)
 		default:
-			proposed[f.Change.Text] = cmp.Or(proposed[f.Change.Text], f.Job)
-			first = append(first, f)
+			first = append(first, *f)
 		}
 	}
 	d.Findings = slices.Concat(first, again, rest)
 	for i := range d.Findings {
 		d.Findings[i].Rank = i + 1
 	}
+}
+
+// repeats reports whether a finding has the change of the cluster that another has for
+// another job, or is another change for the same cause: for the same evidence, or to
+// another value of the key. Nodes have several faults of one key.
+func (f *Finding) repeats(g Finding) bool {
+	if f.Change.Text == g.Change.Text && f.Job != g.Job && f.Change.ofCluster() {
+		return true
+	}
+	if f.Job != g.Job && f.Job != meanJob && g.Job != meanJob || f.Node != g.Node || f.Device != g.Device {
+		return false
+	}
+	if f.Rule == g.Rule {
+		return f.Evidence == g.Evidence
+	}
+	return f.Node == "" && f.Change.Key != "" && f.Change.Key == g.Change.Key
 }
 
 // uncritical takes the word critical from outliers whose task or node was repaired in

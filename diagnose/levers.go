@@ -203,9 +203,10 @@ func setProperty(key, value string) *Change {
 	})
 }
 
-// weightOf is the weight of a change of a key: whether the scenario sets the property.
+// weightOf is the weight of a change of a key: whether the scenario sets the property, or
+// has another scheduler than Hadoop's default.
 func weightOf(q *model.WhatIf, key string) float64 {
-	if q == nil {
+	if q == nil || key == "scheduler.name" && q.Scheduler.Name != "fifo" {
 		return weightSet
 	}
 	for _, c := range append([]workload.Conf{q.Cluster.Conf, q.Scheduler.Conf}, confsOf(q)...) {
@@ -388,7 +389,7 @@ func limitsOf(q *model.WhatIf) []lever {
 	other := lever{key: "scheduler.name", acts: "launch", about: "order of jobs and tasks"}
 	for _, name := range []string{"fifo", "fair1", "fair2", "capacity"} {
 		if name != q.Scheduler.Name {
-			other.to = append(other.to, setScheduler(name).weigh(weightUsual))
+			other.to = append(other.to, setScheduler(name).weigh(weightOf(q, other.key)))
 		}
 	}
 	return append(list, other)

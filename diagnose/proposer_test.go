@@ -161,6 +161,14 @@ func TestLevers(t *testing.T) {
 			t.Errorf("without %s of the pool: %+v, %v; weight of the change %v, want %v", key, equal.Scheduler, err, change.weight, weight)
 		}
 	}
+	for name, weight := range map[string]float64{"fifo": weightUsual, "fair2": weightSet} { // Hadoop's default and another
+		other := q
+		other.Scheduler.Name = name
+		list := levers(&other)
+		if got := list[slices.IndexFunc(list, func(l lever) bool { return l.key == "scheduler.name" })].to[0].weight; got != weight {
+			t.Errorf("another scheduler than %s has weight %v, want %v", name, got, weight)
+		}
+	}
 	if other, err := find("cluster.hadoop").to[0].Edit(q); err != nil || other.Cluster.Hadoop != "0.20.2" || q.Cluster.Hadoop != "" {
 		t.Errorf("another release: %q, %v", other.Cluster.Hadoop, err)
 	}

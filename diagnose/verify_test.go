@@ -126,6 +126,47 @@ func TestUncriticalByOneGain(t *testing.T) {
 	}
 }
 
+// Another change for one cause comes after the other causes, and so does the same change
+// of the cluster for another job; faults of one node, stages of a rule and pools have
+// their own places.
+func TestOnePlaceForEachCause(t *testing.T) {
+	of := func(job, rule, device, evidence, key, text string) Finding {
+		f := Finding{Job: job, Rule: rule, Device: device, Evidence: evidence, Change: &Change{Key: key, Text: text}, weight: 1, Receipt: Receipt{Outcome: Confirmed}}
+		if device != "" {
+			f.Node = "n"
+		}
+		return f
+	}
+	for name, c := range map[string]struct {
+		finding Finding
+		last    bool
+	}{
+		"other change for the evidence":  {of("j", "R06", "", "gzip", "codec", "lzo"), true},
+		"other value of the key, all":    {of(meanJob, keyRule, "", "CPU", "compress", "2"), true},
+		"change of the cluster again":    {of("k", "R15", "", "reduces wait", "scheduler.name", "fair2"), true},
+		"other stage of the rule":        {of("j", "R15", "", "reduces wait", "scheduler.name", "no limit"), false},
+		"other pool":                     {of("j", "R15", "", "maps of b wait", "scheduler.name", "no limit of b"), false},
+		"same evidence of another job":   {of("k", "R06", "", "gzip", "codec", "lzo"), false},
+		"other fault of the same device": {of("j", "R17", "disk0", "load", "node n", "no load"), false},
+		"other key for the same account": {of(meanJob, keyRule, "", "CPU", "slots", "2"), false},
+		"other rule without a key":       {of("j", "R25", "", "skew", "", "even"), false},
+	} {
+		d := Diagnosis{}
+		for i, f := range []Finding{
+			of("j", "R06", "", "gzip", "compress", "false"), of("j", "R15", "", "maps wait", "scheduler.name", "fair2"), of("j", "R16", "disk0", "slow", "node n", "disk0"), of("j", "R08", "", "input", "", "other"),
+		} {
+			f.Receipt.ranked = []float64{0.9, 0.8, 0.7, 0.1}[i]
+			d.Findings = append(d.Findings, f)
+		}
+		c.finding.Receipt.ranked = 0.5
+		d.Findings = append(d.Findings, c.finding)
+		d.rank()
+		if last := d.Findings[len(d.Findings)-1].Change == c.finding.Change; last != c.last {
+			t.Errorf("%s: last %v, want %v", name, last, c.last)
+		}
+	}
+}
+
 // The same input gives the same bytes.
 func TestSameBytes(t *testing.T) {
 	var first map[string]string
