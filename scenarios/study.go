@@ -166,7 +166,7 @@ func readFactor(t *table, how *sampling) Factor {
 			t.want("values", v, "a list of values")
 		}
 		for i := range list {
-			if slices.ContainsFunc(list[:i], func(other any) bool { return textOf(other) == textOf(list[i]) }) {
+			if f.Zip == "" && slices.ContainsFunc(list[:i], func(other any) bool { return textOf(other) == textOf(list[i]) }) {
 				t.failf("values", "got %s twice: want different values", textOf(list[i]))
 				break
 			}

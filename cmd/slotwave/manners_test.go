@@ -60,7 +60,7 @@ func TestBlame(t *testing.T) {
 		{[]string{"run", "two-jobs", "mm4"}, "run: got 2 arguments, two-jobs mm4: want slotwave run SCENARIO (slotwave compare two-jobs mm4 compares two)"},
 		{[]string{"run", "two-jobs", "--seeds", "5"}, `unknown flag "--seeds": want --replications N`},
 		{[]string{"run", "two-jobs", "-set", "cluster.nodes=4"}, `unknown flag "-set": want --set`},
-		{[]string{"run", "--scenario", "two-jobs"}, `unknown flag "--scenario": want SCENARIO without a flag`},
+		{[]string{"run", "--scenario", "two-jobs"}, `unknown flag "--scenario": want it without a flag: slotwave run two-jobs`},
 		{[]string{"predict", "two-jobs", "--replications", "3"}, "--replications and --workers: got them with models, which use no random numbers"},
 		{[]string{"predict", "two-jobs", "--workers", "3"}, "--replications and --workers: got them with models, which use no random numbers"},
 	} {
@@ -135,7 +135,7 @@ func TestMistakesInFiles(t *testing.T) {
 		{"run rules/fair-scheduler.xml --workload jhist", exitInput, `slotwave: rules/fair-scheduler.xml:2: rule "specfied": want one of specified, user, primaryGroup, secondaryGroupExistingQueue, nestedUserQueue, default, reject (did you mean specified?)` + "\n"},
 		{"validate unnamed.xml", exitInput, `unnamed.xml:2: a queue without a name: want <queue name="etl">`},
 		{"run rules --workload jhist", exitInput, "rules: no queues of a cluster on YARN (did you mean rules/fair-scheduler.xml?)"},
-		{"convert jhist out/two-jobs --to csv --out both", exitInput, "jhist, out/two-jobs: some files have Unix times and others relative times"},
+		{"convert jhist out/two-jobs --to csv --out both", exitInput, "jhist, out/two-jobs: out/two-jobs/attempts.csv has relative times and jhist/job_201001010000_0001.jhist Unix times"},
 		{"platform fit jhist", exitInput, "jhist: a folder: want a table of benchmarks (slotwave platform bench writes one); slotwave platform calibrate jhist takes a history"},
 		{"platform fit phases.csv", exitInput, "read: no rows of this phase: want benchmarks of all: read, collect, spill, merge, shuffle, write"},
 		{"reproduce zhang --figure 3 --platform dl145", exitInput, "--platform: dl145: not one of the shipped platforms (did you mean dl145-g3?)"},

@@ -186,10 +186,11 @@ func (a *app) machineFor(c *cobra.Command, history, result string, opened error,
 	if !isHistory(history) {
 		return "", opened
 	}
-	if scenario, err = a.machineOf(c, history, result, k); err != nil {
-		return "", err
+	scenario, err = a.machineOf(c, history, result, k)
+	if err != nil && needs != nil {
+		return "", fmt.Errorf("%w; %s: recorded times of tasks hold for the recorded slots, devices and settings only", err, needs.What)
 	}
-	return scenario, nil
+	return scenario, err
 }
 
 // machineOf calibrates a machine from a history and returns its scenario, beside a result,

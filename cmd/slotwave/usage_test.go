@@ -138,7 +138,7 @@ func TestForeignFiles(t *testing.T) {
 		{[]string{"size", "two-jobs", offer}, "offer.toml:5: node[0]: cluster.map_slots: \"two\": want a whole number"},
 		{[]string{"diagnose", none}, "the run wrote no attempts"},
 		{[]string{"run", filepath.Join(none, "summary.json")}, "a part of a result, without tasks: want " + none},
-		{[]string{"run", none, "--topology", table}, "--topology: " + table + ": a table with the columns machine, price"},
+		{[]string{"run", none, "--topology", table}, "--topology " + table + ": want a file with the racks and machines alone"},
 		{[]string{"run", yaml}, `not a known history format: it begins with "services: namenode: image: hadoop": want a file that slotwave help formats lists, or a scenario in TOML`},
 		{[]string{"run", pools}, "the queues of a cluster on YARN, without jobs: want --workload FILE"},
 		{[]string{"inspect", filepath.Join(none, "manifest.json")}, "a part of a result, without tasks: want " + none},

@@ -56,7 +56,7 @@ func TestSampledSort(t *testing.T) {
 		{"copier RUNNABLE", 61.3, [2]bool{true, false}},
 		{"copier BLOCKED", 14.8, [2]bool{true, true}},
 		{"copier WAITING", 23.9, [2]bool{true, true}},
-		{"Thread for merging in memory files WAITING", 73.0, [2]bool{true, false}},
+		{"Thread for merging in memory files WAITING", 73.0, [2]bool{true, true}},
 		{"reduce BLOCKED", 52.2, [2]bool{true, true}},
 	} {
 		got := [2]float64{shipped[c.name], written[c.name]} // 0 without samples

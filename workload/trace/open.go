@@ -166,7 +166,11 @@ func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 						}
 					}
 					releases[run.release] = true
-					if !o.completed(p) {
+					done, err := o.completed(p)
+					if err != nil {
+						return err
+					}
+					if !done {
 						found.torn = append(found.torn, p)
 					}
 					found.several = errors.Join(found.several, run.several)
@@ -294,7 +298,7 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 
 // completed reports whether a manifest completes the result in a folder. That of a run of
 // several is in a folder above and lists the files of the run.
-func (o ReadOptions) completed(folder string) bool {
+func (o ReadOptions) completed(folder string) (bool, error) {
 	if whole, err := filepath.Abs(folder); err == nil && o.FS == nil {
 		folder = whole
 	}
@@ -302,13 +306,13 @@ func (o ReadOptions) completed(folder string) bool {
 	for range 3 {
 		var m resultManifest
 		found, err := o.json(folder, manifestName, &m)
-		if err == nil && found && (below == "" || m.lists(below)) {
-			return true
+		if err != nil || found && (below == "" || m.lists(below)) {
+			return err == nil, err
 		}
 		below = path.Join(filepath.Base(folder), below)
 		folder = filepath.Join(folder, "..")
 	}
-	return false
+	return false, nil
 }
 
 func (o ReadOptions) stat(name string) (fs.FileInfo, error) {
