@@ -226,14 +226,18 @@ func (r *Run) Summary() *Summary {
 		s.Warnings = addNew(s.Warnings, r.Predictions[i].Warnings)
 		s.Assumptions = addNew(s.Assumptions, r.Predictions[i].Assumed)
 	}
-	s.Warnings = text.Listed(append(append(s.Warnings, s.doubts()...), r.overload()...))
+	s.Warnings = text.Listed(append(append(s.Warnings, s.doubts()...), r.overload(s.Slots)...))
 	s.Assumptions = text.Listed(s.Assumptions)
 	return s
 }
 
-// overload warns of a workload that comes much faster than the cluster serves it.
-func (r *Run) overload() []string {
+// overload warns of a workload that comes much faster than the cluster serves it: not of
+// one that a few long jobs prolong while slots are free.
+func (r *Run) overload(slots []SlotSummary) []string {
 	const least, jobs, times = time.Hour, 20, 2 // below, the jobs may be meant as one batch
+	if !slices.ContainsFunc(slots, func(s SlotSummary) bool { return s.Saturated > 0.5 }) {
+		return nil
+	}
 	last := time.Duration(0)
 	for i := range r.Question.Jobs {
 		last = max(last, r.Question.Jobs[i].Submit)
