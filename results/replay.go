@@ -183,13 +183,13 @@ func (s *ReplaySummary) compared() string {
 	case len(s.Settings) > 0:
 		anew := "not compared with the record (" + text.Shorten(strings.Join(s.Settings, ", "), 60) + "): initialisation, queues and placement are simulated anew, times of tasks are " + s.Times
 		if s.Jobs > 0 {
-			anew += fmt.Sprintf("; in this way %s, with a %s", s.itself(), s.errors())
+			anew += fmt.Sprintf("; in this way %s, with a %s", s.itself(), s.Errors())
 		}
 		return anew
 	case s.Jobs == 0:
 		return fmt.Sprintf("not compared: no time is recorded for %s", text.Count(s.Unknown, "job"))
 	}
-	line := s.errors()
+	line := s.Errors()
 	if s.Unknown > 0 {
 		line += fmt.Sprintf("; %s without a recorded time", text.Number(int64(s.Unknown)))
 	}
@@ -204,7 +204,8 @@ func (s *ReplaySummary) itself() string {
 	return fmt.Sprintf("the record itself takes %s and its jobs %s in the mean", text.Duration(s.Makespan), text.Duration(s.JobTime))
 }
 
-func (s *ReplaySummary) errors() string {
+// Errors are those of the jobs, in words.
+func (s *ReplaySummary) Errors() string {
 	return fmt.Sprintf("median error %s of %s, worst %s (%s)", text.Percent(s.Median), text.Count(s.Jobs, "job"), signedPercent(s.Worst), text.Shorten(s.WorstJob, 24))
 }
 

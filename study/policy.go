@@ -67,7 +67,7 @@ func (o *Options) findScheduler(whole *scenarios.File, without []string, f *scen
 	if err != nil {
 		return false, err
 	}
-	s := &policySearch{file: asStated, seed: o.Seed, left: 1, errors: map[string]float64{}}
+	s := &policySearch{file: asStated, seed: o.Seed, left: 1, errors: map[string]float64{}, texts: map[string]string{}}
 	if s.errorOf(Policy{}) <= policy.off || s.failed != nil {
 		return false, s.failed
 	}
@@ -104,6 +104,7 @@ type policySearch struct {
 	seed   uint64
 	left   int // replays
 	errors map[string]float64
+	texts  map[string]string // of the errors, as the summary of a run has them
 	failed error
 }
 
@@ -113,14 +114,15 @@ func schedulerOf(f *scenarios.File, first *scenarios.Scenario, seed uint64) (fou
 	if !run.AnyScheduler || mostToFindPolicy/tasks < 6 {
 		return Policy{}, nil
 	}
-	s := &policySearch{seed: seed, left: min(mostPolicies, mostToFindPolicy/tasks), errors: map[string]float64{}}
+	s := &policySearch{seed: seed, left: min(mostPolicies, mostToFindPolicy/tasks), errors: map[string]float64{}, texts: map[string]string{}}
 	if s.file, err = f.AsRecorded(run.Changed, false); err == nil {
 		s.file, err = s.file.With("fidelity=\"replay\"")
 	}
 	if err != nil {
 		return Policy{}, err
 	}
-	usual := s.errorOf(Policy{Name: "fifo"})
+	fifo := Policy{Name: "fifo"}
+	usual := s.errorOf(fifo)
 	if s.failed != nil || usual < good {
 		return Policy{searched: true, off: usual}, s.failed
 	}
@@ -134,7 +136,7 @@ func schedulerOf(f *scenarios.File, first *scenarios.Scenario, seed uint64) (fou
 	likely := []Policy{own[0], {Name: "capacity"}}
 	tried := slices.Concat(likely, own[1:], other)
 	for _, settings := range run.AlsoFits {
-		for _, p := range append([]Policy{{Name: "fifo"}}, slices.Clone(tried)...) {
+		for _, p := range append([]Policy{fifo}, slices.Clone(tried)...) {
 			p.Settings = slices.Clone(p.Settings)
 			for _, s := range settings {
 				p.Settings = append(p.Settings, PolicySetting{"cluster", s[0], s[1]})
@@ -166,8 +168,8 @@ func schedulerOf(f *scenarios.File, first *scenarios.Scenario, seed uint64) (fou
 			found, least = q, off
 		}
 	}
+	found.Why = fmt.Sprintf("no record states it; replay: %s; under fifo: %s", s.texts[found.String()], s.texts[fifo.String()])
 	found.searched, found.off = true, least
-	found.Why = fmt.Sprintf("no record states it; jobs are off by %.1f %% in the mean, by %.1f %% under fifo", 100*least, 100*usual)
 	return found, s.failed
 }
 
@@ -318,6 +320,6 @@ func (s *policySearch) errorOf(p Policy) float64 {
 		}
 		return s.errors[key]
 	}
-	s.errors[key] = meanError(run)
+	s.errors[key], s.texts[key] = meanError(run), run.ReplaySummary().Errors()
 	return s.errors[key]
 }

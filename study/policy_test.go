@@ -106,6 +106,9 @@ func TestSchedulerOfARecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if assumed := strings.Join(again.Scenario.Assumed, "\n"); policy != "fifo" && !strings.Contains(assumed, "replay: "+run.ReplaySummary().Errors()) {
+			t.Errorf("%s: the scheduler is assumed for other errors than the run has:\n%s", policy, assumed)
+		}
 		for _, j := range run.Replayed() {
 			// One heartbeat of 3 s more or less, before the first task of 250 s.
 			if j.Difference > 0.02 || j.Difference < -0.02 {

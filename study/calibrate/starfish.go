@@ -158,12 +158,9 @@ func (m *ProfiledMachine) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "%s: %s and the costs of their node\n", m.profile.Job, workload.Counted(m.profile.Maps, "map", "maps"))
 	if c := m.runs; c != nil {
-		fmt.Fprintln(t, "\nsimulated - recorded\t"+strings.Join(runRows, "\t"))
-		fmt.Fprint(t, m.profile.Job)
-		for _, name := range runRows {
-			fmt.Fprintf(t, "\t%s", c.rowText(name+" "+c.jobs[0][0]))
-		}
-		fmt.Fprint(t, "\n\n")
+		fmt.Fprintln(t)
+		c.writeMisfits(t, c.jobs[0][:1])
+		fmt.Fprintln(t)
 		c.writeScatter(t)
 		fmt.Fprintln(t)
 		writeHosts(t, c.hosts)

@@ -251,7 +251,7 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 	}
 	off := math.Sqrt(c.off(c.simulated) / float64(len(c.recorded)))
 	if off > explained {
-		c.warnings = append(c.warnings, fmt.Sprintf("the times of tasks and jobs are off by %.0f %% (root mean square): no machine that was tried explains the record, and each key is known less than its interval says", 100*off))
+		c.warnings = append(c.warnings, fmt.Sprintf("the misfit of times of tasks and jobs is %.0f %% (root mean square): no machine that was tried explains the record, and each key is known less than its interval says", 100*off))
 	}
 	slots, _ := slotsOf(&q)
 	for k, u := range unknowns {

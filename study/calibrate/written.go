@@ -202,20 +202,13 @@ func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
 func (c *RunCalibration) WriteText(w io.Writer) error {
 	var text bytes.Buffer
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "simulated - recorded\t"+strings.Join(runRows, "\t"))
 	var jobs []string
 	for _, row := range c.recorded {
 		if phase, job, _ := strings.Cut(row.Phase, " "); phase == mapRow {
 			jobs = append(jobs, job)
 		}
 	}
-	for _, job := range jobs {
-		fmt.Fprint(t, job)
-		for _, name := range runRows {
-			fmt.Fprintf(t, "\t%s", c.rowText(name+" "+job))
-		}
-		fmt.Fprintln(t)
-	}
+	c.writeMisfits(t, jobs)
 	fmt.Fprintln(t, "\nmachine\tfound\t90 % interval\tby the record")
 	for i := range c.keys {
 		f := &c.keys[i]
@@ -242,6 +235,18 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 	fmt.Fprintf(&text, "\n%d simulations\n", c.Runs)
 	_, err := text.WriteTo(w)
 	return err
+}
+
+// writeMisfits writes how far the machine is off in the mean times of each job.
+func (c *RunCalibration) writeMisfits(w io.Writer, jobs []string) {
+	fmt.Fprintln(w, "misfit: simulated - recorded\t"+strings.Join(runRows, "\t"))
+	for _, job := range jobs {
+		fmt.Fprint(w, job)
+		for _, name := range runRows {
+			fmt.Fprintf(w, "\t%s", c.rowText(name+" "+job))
+		}
+		fmt.Fprintln(w)
+	}
 }
 
 // writeCosts writes the costs of each program with their 90 % intervals, the ranges
