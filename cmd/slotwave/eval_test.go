@@ -35,7 +35,7 @@ func TestEvalVectors(t *testing.T) {
 			if err := json.Unmarshal([]byte(out), &got); err != nil {
 				t.Fatal(err)
 			}
-			for _, d := range vectortest.Diff(got, v.Out, v.Tol) {
+			if d := vectortest.Diff(got, v.Out, v.Tol); d != "" {
 				t.Error(d)
 			}
 		})

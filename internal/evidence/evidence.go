@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/internal/shareddata"
 )
 
 // Compare compares the table of a test with docs/evidence/NAME.csv, or writes
@@ -28,7 +30,7 @@ func Compare(t testing.TB, name, text string, update bool) {
 			t.Fatal(err)
 		}
 	}
-	page, err := os.ReadFile(filepath.Join(root(), "docs", "validation.md"))
+	page, err := os.ReadFile(filepath.Join(shareddata.Module, "docs", "validation.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,20 +99,5 @@ func (r Rows) Want(t testing.TB, row []string) {
 }
 
 func fileOf(name string) string {
-	return filepath.Join(root(), "docs", "evidence", name+".csv")
-}
-
-// start is the folder of the tested package, which some tests leave.
-var start, _ = os.Getwd()
-
-// root is the folder of go.mod, some levels above.
-func root() string {
-	dir := start
-	for range 4 {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		dir = filepath.Join(dir, "..")
-	}
-	return dir
+	return filepath.Join(shareddata.Module, "docs", "evidence", name+".csv")
 }

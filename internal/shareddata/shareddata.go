@@ -18,7 +18,7 @@ func Path(t testing.TB, name string) string {
 	t.Helper()
 	folder := os.Getenv("SLOTWAVE_SHARED")
 	if folder == "" {
-		folder = filepath.Join(moduleRoot(t), "..", "shared")
+		folder = filepath.Join(Module, "..", "shared")
 	}
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && os.Getenv("SLOTWAVE_REQUIRE_SHARED") == "" {
 		t.Skip("no references or measured data beside the module")
@@ -30,21 +30,15 @@ func Path(t testing.TB, name string) string {
 	return path
 }
 
-// moduleRoot returns the directory of go.mod at or above the test's own.
-func moduleRoot(t testing.TB) string {
-	t.Helper()
-	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
+// Module is the folder of go.mod, at or some levels above that of the tested package, which
+// some tests leave.
+var Module = func() string {
+	folder, _ := os.Getwd()
+	for range 4 {
 		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
+			break
 		}
-		up := filepath.Dir(folder)
-		if up == folder {
-			t.Fatal("no go.mod above the test")
-		}
-		folder = up
+		folder = filepath.Dir(folder)
 	}
-}
+	return folder
+}()

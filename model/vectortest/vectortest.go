@@ -4,13 +4,14 @@ package vectortest
 
 import (
 	"encoding/json"
-	"fmt"
-	"math"
 	"os"
-	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/slotwave/slotwave/internal/approx"
 	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/model"
 )
@@ -63,7 +64,7 @@ func Run(t *testing.T, evaluators []model.Evaluator, paths ...string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, d := range Diff(Plain(t, answer), v.Out, v.Tol) {
+			if d := Diff(Plain(t, answer), v.Out, v.Tol); d != "" {
 				t.Error(d)
 			}
 		})
@@ -94,48 +95,11 @@ func Plain(t *testing.T, answer any) any {
 // and TestErrata/E12 of model/analytic compare them with worked numbers.
 var extra = []string{"dCombineInRecs", "dCombineOutRecs", "cSetupPhaseTime", "cCleanupPhaseTime"}
 
-// Diff lists the differences between two values read from JSON. Numbers may
-// differ by tol*max(1, |a|, |b|), everything else must be equal, including the
-// names of fields, except that got may have extra ones.
-func Diff(got, want any, tol float64) []string { return diff("out", got, want, tol) }
-
-func diff(path string, got, want any, tol float64) (all []string) {
-	switch want := want.(type) {
-	case float64:
-		g, ok := got.(float64)
-		if !ok || math.Abs(g-want) > tol*max(1, math.Abs(g), math.Abs(want)) {
-			return []string{fmt.Sprintf("%s = %v, want %v", path, got, want)}
-		}
-		return nil
-	case []any:
-		g, ok := got.([]any)
-		if !ok || len(g) != len(want) {
-			return []string{fmt.Sprintf("%s = %v, want %v", path, got, want)}
-		}
-		for i := range want {
-			all = append(all, diff(fmt.Sprintf("%s[%d]", path, i), g[i], want[i], tol)...)
-		}
-		return all
-	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok {
-			return []string{fmt.Sprintf("%s = %v, want an object", path, got)}
-		}
-		for key := range g {
-			if _, known := want[key]; !known && !slices.Contains(extra, key) {
-				all = append(all, fmt.Sprintf("%s.%s = %v, want no such field", path, key, g[key]))
-			}
-		}
-		for key := range want {
-			all = append(all, diff(path+"."+key, g[key], want[key], tol)...)
-		}
-		slices.Sort(all)
-		return all
-	}
-	if !reflect.DeepEqual(got, want) {
-		return []string{fmt.Sprintf("%s = %v, want %v", path, got, want)}
-	}
-	return nil
+// Diff says how two values read from JSON differ; empty: in nothing. Numbers may differ by
+// tol*max(1, |a|, |b|). Fields of extra are left out.
+func Diff(got, want any, tol float64) string {
+	return cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return approx.Within(a, b, tol) }),
+		cmpopts.IgnoreMapEntries(func(field string, _ any) bool { return slices.Contains(extra, field) }))
 }
 
 // Agree compares a shipped copy of the vectors with the reference, if the
@@ -153,12 +117,10 @@ func Agree(t *testing.T, path string, evaluators []model.Evaluator) {
 	if len(want) == 0 {
 		t.Fatal("the reference has no vector for these models")
 	}
-	if a, b := Plain(t, ours.Vectors), Plain(t, want); !reflect.DeepEqual(a, b) {
-		for _, d := range Diff(a, b, 0) {
-			t.Error(d)
-		}
+	if d := cmp.Diff(Plain(t, want), Plain(t, ours.Vectors)); d != "" {
+		t.Error(d)
 	}
-	if ours.PhasesDefaults != nil && !reflect.DeepEqual(ours.PhasesDefaults, reference.PhasesDefaults) {
-		t.Error("phases_defaults differ from the reference")
+	if d := cmp.Diff(reference.PhasesDefaults, ours.PhasesDefaults); ours.PhasesDefaults != nil && d != "" {
+		t.Error(d)
 	}
 }
