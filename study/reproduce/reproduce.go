@@ -32,7 +32,7 @@ type procedure struct {
 // procedures by name.
 var procedures = map[string]procedure{
 	"equations":       {tables: herodotouTables},
-	"evaluation":      {khanTables, khanEvaluation},
+	"evaluation":      {tables: khanTables},
 	"benchmarks":      {zhangBenchmarks, zhangTable1},
 	"applications-5":  {zhangFiveTables, zhangFive},
 	"applications-64": {zhangManyTables, zhangMany},
