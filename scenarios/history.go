@@ -19,9 +19,6 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// withoutJobs are the formats that describe machines or settings only.
-var withoutJobs = []string{"conf", "properties", "topology"}
-
 func (r *Reading) check() error {
 	var known []string
 	for _, f := range trace.Formats() {
@@ -99,7 +96,7 @@ func (r *Reading) isHistory(name string, info fs.FileInfo) (bool, error) {
 	case format == "conf" || format == "topology":
 		return false, trace.NoJobs(&workload.History{}, name)
 	}
-	return !slices.Contains(withoutJobs, format), nil
+	return format != "properties", nil
 }
 
 // replayOf makes the file a scenario that replays a history.

@@ -130,8 +130,8 @@ func sources() (string, error) {
 	return folder, nil
 }
 
-// hash returns the source of a policy that allows a text.
-func hash(text string) string {
+// Hash returns the source of a policy that allows a text.
+func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -135,7 +135,7 @@ func (p *Page) Write(w io.Writer) error {
 		*Engine
 	}{
 		fmt.Sprintf("slotwave play: %s", p.Scenario.Name),
-		"default-src 'none'; img-src data:; worker-src blob:; style-src " + hash(style) + "; script-src 'wasm-unsafe-eval' " + hash(script),
+		"default-src 'none'; img-src data:; worker-src blob:; style-src " + Hash(style) + "; script-src 'wasm-unsafe-eval' " + Hash(script),
 		template.CSS(style), template.JS(script),
 		packed(string(state)), engine,
 	})

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
@@ -78,12 +77,6 @@ var styles string
 //go:embed page.js
 var script string
 
-// hash returns the source of a policy that allows a text.
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
 // Write writes the page. Characters of a name that would reorder or hide text are escaped.
 func (p *Page) Write(w io.Writer) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
@@ -103,7 +96,7 @@ func (p *Page) Write(w io.Writer) error {
 		Script template.JS
 		Data   []string
 	}{
-		p, "default-src 'none'; img-src data:; " + workers + "style-src " + hash(style) + "; script-src " + programs + hash(script), template.CSS(style), template.JS(script), nil,
+		p, "default-src 'none'; img-src data:; " + workers + "style-src " + play.Hash(style) + "; script-src " + programs + play.Hash(script), template.CSS(style), template.JS(script), nil,
 	}
 	for i := range p.Runs {
 		packed, err := p.Runs[i].pack()
