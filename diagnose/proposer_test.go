@@ -192,6 +192,10 @@ func TestLevers(t *testing.T) {
 			t.Errorf("%s acts on %s %v, want %s", key, name, part, want)
 		}
 	}
+	busy := usesOf([]JobDiagnosis{{Ledger: []Step{{To: s, Account: deviceSharing, Device: "cpu"}}}})
+	if _, part := busy.largest(find("mapred.output.compress")); part != 1 { // codecs take the processor
+		t.Errorf("compressing the output acts on %v of the time of processors, want 1", part)
+	}
 }
 
 // One lever gives all jobs with far too few or too many reduces another number; jobs
