@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"math"
 	"testing"
 	"time"
 
@@ -56,6 +57,7 @@ func TestFormat(t *testing.T) {
 		{0, "0.00 s"}, {-4 * time.Millisecond, "0.00 s"}, {-5 * time.Millisecond, "-0.01 s"}, {420 * time.Millisecond, "0.42 s"}, {9994 * time.Millisecond, "9.99 s"}, {9996 * time.Millisecond, "10.0 s"},
 		{59940 * time.Millisecond, "59.9 s"}, {59960 * time.Millisecond, "1 min 00 s"}, {511 * time.Second, "8 min 31 s"},
 		{time.Hour - time.Millisecond, "1 h 00 min"}, {125 * time.Minute, "2 h 05 min"}, {-2 * time.Second, "-2.00 s"},
+		{math.MinInt64, "-106,751 d 23 h"}, // a time that is not a number
 	} {
 		if got := text.Duration(int64(c.d)); got != c.want {
 			t.Errorf("%v is written %q: want %q", c.d, got, c.want)

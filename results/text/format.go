@@ -5,6 +5,7 @@ package text
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -42,7 +43,7 @@ func Duration(ns int64) string {
 	d := time.Duration(ns)
 	switch {
 	case d <= -5*time.Millisecond:
-		return "-" + Duration(-ns)
+		return "-" + Duration(-max(ns, -math.MaxInt64))
 	case d < 10*time.Second-5*time.Millisecond:
 		return strconv.FormatFloat(max(0, d.Seconds()), 'f', 2, 64) + " s"
 	case d < time.Minute-50*time.Millisecond:
