@@ -108,10 +108,16 @@ func TestRecipes(t *testing.T) {
 	}
 	place("diagnose/recipe_test.go", `package diagnose
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/slotwave/slotwave/workload"
+)
 
 func TestRecipe(t *testing.T) {
-	for _, f := range newTestRun().diagnose(t).Findings {
+	p := newTestRun()
+	p.slow(0.5, func(a *workload.HistoryAttempt) bool { return a.Kind == workload.Map }, workload.PhaseRead, workload.PhaseMap, workload.PhaseSpill)
+	for _, f := range p.diagnose(t).Findings {
 		if f.Rule == "R26" && f.Evidence != "" {
 			return
 		}
