@@ -131,7 +131,7 @@ func TestAnonymiseCopies(t *testing.T) {
 	verb(t, "run", filepath.Join(dir, "zebra.toml"), "--quiet", "--set", "plots=none", "--out", filepath.Join(dir, "ran"))
 	verb(t, "convert", filepath.Join(dir, "ran"), "--to", "jhist", "--quiet", "--out", history)
 	for range 2 { // the copy is written again
-		verb(t, "platform", "calibrate", history, "--anonymise", "--quiet", "--force", "--out", filepath.Join(out, "calibrated"))
+		verb(t, "platform", "calibrate", history, "--fidelity", "phase", "--anonymise", "--quiet", "--force", "--out", filepath.Join(out, "calibrated"))
 		verb(t, "size", history, study, "--anonymise", "--quiet", "--force", "--out", filepath.Join(out, "sized"))
 	}
 	for _, at := range holds(t, out, "zebra") {

@@ -548,15 +548,18 @@ func TestReplayOnAsManyMachines(t *testing.T) {
 // asked for.
 func TestStandstillOfOneMachine(t *testing.T) {
 	trace := shared(t, "data/gridmix-traces/trace_5m.json.gz")
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, c := range []struct {
+		to   string
 		set  []string
 		want string
 	}{
-		{nil, "host254: standstill repeated"},
-		{[]string{"cluster.nodes=16"}, "host254: standstill left out"},
-		{[]string{"cluster.nodes=16", "workload.still_hosts=recorded"}, "host254: standstill repeated"},
+		{"base", nil, "host254: standstill repeated"},
+		{"sixteen", []string{"cluster.nodes=16"}, "host254: standstill left out"},
+		{"still", []string{"cluster.nodes=16", "workload.still_hosts=recorded"}, "host254: standstill repeated"},
 	} {
-		args := []string{"run", trace, "--out", filepath.Join(t.TempDir(), "run"), "--set", "plots=none"}
+		args := []string{"run", trace, "--out", at(c.to), "--set", "plots=none"}
 		for _, set := range c.set {
 			args = append(args, "--set", set)
 		}
@@ -565,11 +568,9 @@ func TestStandstillOfOneMachine(t *testing.T) {
 		}
 	}
 	// A comparison of the two says that its difference contains the standstill.
-	base, fair := filepath.Join(t.TempDir(), "base"), filepath.Join(t.TempDir(), "fair")
-	verb(t, "run", trace, "--out", base, "--set", "plots=none")
-	verb(t, "run", trace, "--out", fair, "--set", "plots=none", "--set", "scheduler.name=fair2")
+	verb(t, "run", trace, "--out", at("fair"), "--set", "plots=none", "--set", "scheduler.name=fair2")
 	for _, flags := range [][]string{nil, {"--why"}} {
-		out := strings.Join(strings.Fields(verb(t, append([]string{"compare", base, fair}, flags...)...)), " ")
+		out := strings.Join(strings.Fields(verb(t, append([]string{"compare", at("base"), at("fair")}, flags...)...)), " ")
 		if !strings.Contains(out, "(host254: standstill left out): the difference contains that too") {
 			t.Errorf("%v: nothing of the standstill in\n%s", flags, out)
 		}
@@ -585,7 +586,7 @@ func TestStandstillOfOneMachine(t *testing.T) {
 			}
 		}
 	}
-	text := verb(t, "run", trace, "--json", "--out", filepath.Join(t.TempDir(), "run"), "--set", "plots=none", "--set", "workload.scale_bytes=1")
+	text := verb(t, "run", trace, "--json", "--out", at("same"), "--set", "plots=none", "--set", "workload.scale_bytes=1")
 	if err := json.Unmarshal([]byte(text), &summary); err != nil || summary.Replay.JobTime == 0 || math.Abs(summary.Replay.JobTime-summary.Jobs.Mean.Mean) > 1 {
 		t.Errorf("got jobs of %v in the record, %v in a question that changes nothing: want the same (%v)", summary.Replay.JobTime, summary.Jobs.Mean.Mean, err)
 	}
