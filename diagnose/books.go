@@ -320,7 +320,7 @@ func (b *books) missing(j *job) {
 // keepAttempt copies an attempt into a row and counts its missing values.
 func (b *books) keepAttempt(j *job, h *workload.Attempt) int32 {
 	if b.rows%chunkRows == 0 {
-		b.chunks = append(b.chunks, make([]attempt, 0, chunkRows))
+		b.chunks = append(b.chunks, make([]attempt, 0, min(chunkRows, b.rows))) // the first one grows
 	}
 	row := int32(b.rows)
 	a := attempt{

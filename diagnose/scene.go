@@ -43,7 +43,7 @@ func (s *scene) lever(key string, steps int) *Change {
 // newScene collects the facts of a job's stages. Unknown facts are NaN, or are listed
 // as unknown, so that no condition of a rule of a file on them holds.
 func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
-	s := &scene{evidence: e, job: j, stages: stages, t: &e.options.Thresholds, conf: j.conf, hasConf: len(j.conf.Keys()) > 0}
+	s := &scene{evidence: e, job: j, stages: stages, t: &e.options.Thresholds, conf: j.conf, hasConf: j.conf.Len() > 0}
 	if s.q != nil {
 		s.conf, s.hasConf = s.q.Cluster.Conf, true
 		if i, ok := e.asked[j.id]; ok {

@@ -109,7 +109,7 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	deadline := t.duration("deadline", 0)
 	own := t.conf("conf")
 	j.Conf = c.Conf
-	if len(own.Keys()) > 0 {
+	if own.Len() > 0 {
 		j.Conf = c.Conf.Over(own)
 	}
 	if t.application() == "fixed" {

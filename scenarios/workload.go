@@ -231,7 +231,7 @@ func (l *load) leavesOpen(f *File, key string) bool {
 	case section == "scheduler":
 		return conf.Text("mapred.jobtracker.taskScheduler") == ""
 	case section == "conf":
-		return len(conf.Keys()) == 0
+		return conf.Len() == 0
 	default:
 		return section == "cluster" && (strings.HasPrefix(name, "costs.") || slices.Contains([]string{"heartbeat", "heartbeats", "phases", "from_start", "shared_slots"}, name))
 	}
@@ -579,7 +579,7 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	moved := 0
 	for i := range jobs {
 		j := &jobs[i]
-		if len(j.Conf.Keys()) == 0 {
+		if j.Conf.Len() == 0 {
 			j.Conf = c.Conf
 		} else {
 			j.Conf = c.Conf.Over(j.Conf).Over(conf)

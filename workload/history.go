@@ -273,7 +273,7 @@ func (h *History) Common() Conf {
 	first := true
 	for i := range h.Jobs {
 		conf := h.Jobs[i].Conf
-		if len(conf.Keys()) == 0 {
+		if conf.Len() == 0 {
 			continue
 		}
 		if first {

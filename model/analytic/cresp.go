@@ -165,7 +165,8 @@ func (c crespCost) Optimum(maps int, l crespLimits) (crespChoice, error) {
 				continue
 			}
 			if best == nil || comparePlans(p, *best, l.Deadline != nil) < 0 {
-				best = &p
+				better := p // on the heap, unlike p
+				best = &better
 			}
 		}
 	}

@@ -342,7 +342,7 @@ func (in *inspected) missing() {
 		{records || !tasks, "records of tasks", "costs per record (slotwave convert --to profile)"},
 		{shuffle || !tasks || !reduces, "end of the shuffle of reduces", "slowstart, and other numbers of maps"},
 		{start || !tasks, "start of the JVM", "start-up costs separate from the work: set workload.startup"},
-		{len(in.Common().Keys()) > 0, "configuration", "sort buffer and other settings of tasks: give them with --set"},
+		{in.Common().Len() > 0, "configuration", "sort buffer and other settings of tasks: give them with --set"},
 	} {
 		if !m.recorded {
 			in.found.Missing = append(in.found.Missing, MissingFact{What: m.what, Question: m.question})
