@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
@@ -69,7 +70,7 @@ func TestGrahamsWorstCase(t *testing.T) {
 	}
 }
 
-// closedForms is how many random jobs are held against a closed form.
+// closedForms is how many random jobs are held against a closed form, a third in short tests.
 const closedForms = 10_000
 
 // rounding allows for sums of seconds in floating point, and for a nanosecond.
@@ -94,7 +95,7 @@ func TestWithinARIAsBounds(t *testing.T) {
 		}
 		return each(d...)
 	}
-	for i := range closedForms {
+	for i := range layers.Draws(closedForms, closedForms) {
 		maps, reduces := 1+rng.IntN(60), rng.IntN(40)
 		mapSlots, reduceSlots := 1+rng.IntN(20), 1+rng.IntN(20)
 		job := workload.Job{
@@ -217,7 +218,7 @@ func TestWaveVectors(t *testing.T) {
 func TestWaveModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	ms := func(most int64) float64 { return float64(rng.Int64N(most)) / 1000 }
-	for range closedForms {
+	for range layers.Draws(closedForms, closedForms) {
 		w := analytic.WaveJob{
 			Maps: 1 + rng.IntN(50), Reduces: rng.IntN(30), MapSlots: 1 + rng.IntN(20), ReduceSlots: 1 + rng.IntN(20),
 			Map: []float64{0.001 + ms(20_000)}, Shuffle: ms(100_000), Sort: ms(5000), Reduce: 0.001 + ms(20_000),

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/vectortest"
 	"github.com/slotwave/slotwave/sim"
@@ -96,7 +97,8 @@ func TestRunsStay(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer
 	worlds := rapid.Custom(drawVariedWorld)
-	for i := range 1600 {
+	const drawn = 1600 // a third of them in short tests
+	for i := range layers.Draws(drawn, drawn) {
 		w := worlds.Example(i)
 		if i%100 == 0 {
 			w = shuffleWorld(i / 100)

@@ -198,10 +198,7 @@ func TestYarnWorlds(t *testing.T) {
 
 // Heartbeats that would do nothing are left out without any difference in what happens.
 func TestLazyHeartbeatsOnYARN(t *testing.T) {
-	worlds := uint64(1500)
-	if !layers.Whole {
-		worlds = 300
-	}
+	worlds := uint64(layers.Draws(300, 1500))
 	for seed := range worlds + worlds/2 {
 		q := yarnWorld(rand.New(rand.NewPCG(seed, 31)))
 		if seed >= worlds {
