@@ -243,10 +243,6 @@ type Program struct {
 	// calibration found the program; 0: not known.
 	Misfit float64
 
-	// Chance is the deviation of the logarithm of the time of its jobs between runs of that
-	// machine; 0: not known.
-	Chance float64
-
 	// CV is the coefficient of variation of the time that maps, and reduces, of equal
 	// work take on a core.
 	CV [2]float64

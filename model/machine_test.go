@@ -217,29 +217,3 @@ func TestFittedMachineIsNeutral(t *testing.T) {
 		t.Errorf("%d cores, speed %v, heap part %v: want 1 of each", m.Cores, m.Speed, m.HeapPart)
 	}
 }
-
-// Of the times that machines miss of a record, what two runs of a machine may differ by is
-// chance, which other runs do not repeat. Without chance all of it lasts.
-func TestLastingMisfits(t *testing.T) {
-	machine := func(misfit, chance float64) *model.WhatIf {
-		return &model.WhatIf{
-			Programs: []model.Program{{Name: "a", Misfit: misfit, Chance: chance}, {Name: "b", Misfit: misfit}, {Name: "c", Chance: 0.1}},
-			Jobs:     []workload.Job{{ID: "1", Program: "a"}, {ID: "2", Program: "b"}, {ID: "3", Program: "c"}, {ID: "4", Program: "other"}},
-		}
-	}
-	// The logarithms are 0.2 and -0.2, of a mean square of 0.04, and twice the variance 0.02.
-	machines := []*model.WhatIf{machine(math.Exp(0.2), 0.1), machine(math.Exp(-0.2), 0.1)}
-	lasting := model.LastingMisfits(machines)
-	for id, want := range map[string]float64{"1": math.Exp(0.1), "2": math.Exp(0.2), "3": 1, "4": 1} {
-		if got := machines[0].Misfits(lasting)[id]; math.Abs(got-want) > 1e-12 {
-			t.Errorf("job %s: got %v, want %v", id, got, want)
-		}
-	}
-	if got := machines[0].Misfits(nil)["1"]; got != math.Exp(0.2) {
-		t.Errorf("of the recorded run: got %v, want all of it", got)
-	}
-	large := model.LastingMisfits([]*model.WhatIf{machine(1.1, 0.3), machine(1.1, 0.3)})
-	if large["a"] != 0 {
-		t.Errorf("misfits below what chance gives: got %v, want none", large["a"])
-	}
-}

@@ -470,52 +470,15 @@ func (q *WhatIf) Program(j *workload.Job) *Program {
 	return nil
 }
 
-// Chance returns the deviation of the logarithm of the time of a job between runs, as the
-// calibration of its program found it; 0: not known.
-func (q *WhatIf) Chance(job string) float64 {
-	if j := slices.IndexFunc(q.Jobs, func(j workload.Job) bool { return j.ID == job }); j >= 0 {
-		if p := q.Program(&q.Jobs[j]); p != nil {
-			return p.Chance
-		}
-	}
-	return 0
-}
-
 // Misfits returns the recorded time of each job relative to the simulated, as the
-// calibration of its program left it, by the id of the job; 1: not known. Of the logarithm
-// the part is taken that lasting has for the program; nil: all.
-func (q *WhatIf) Misfits(lasting map[string]float64) map[string]float64 {
+// calibration of its program left it, by the id of the job; 1: not known.
+func (q *WhatIf) Misfits() map[string]float64 {
 	programs, of := map[string]float64{}, map[string]float64{} // each job of a trace has a program
 	for i := range q.Programs {
-		p := &q.Programs[i]
-		programs[p.Name] = p.Misfit
-		if part, ok := lasting[p.Name]; ok && p.Misfit > 0 {
-			programs[p.Name] = math.Pow(p.Misfit, part)
-		}
+		programs[q.Programs[i].Name] = q.Programs[i].Misfit
 	}
 	for i := range q.Jobs {
 		of[q.Jobs[i].ID] = cmp.Or(programs[q.Jobs[i].Program], 1)
 	}
 	return of
-}
-
-// LastingMisfits returns the part of its misfits that each program keeps in any run, on the
-// machines that explain a record. The rest is chance: the record and the simulation of it
-// are one run each, whose variances add up (James and Stein's estimator, over the machines,
-// https://doi.org/10.2307/2285814).
-func LastingMisfits(machines []*WhatIf) map[string]float64 {
-	parts := map[string]float64{}
-	for i := range machines[0].Programs {
-		name, chance, square := machines[0].Programs[i].Name, 0.0, 0.0
-		for _, q := range machines {
-			if k := slices.IndexFunc(q.Programs, func(p Program) bool { return p.Name == name }); k >= 0 {
-				log := math.Log(cmp.Or(q.Programs[k].Misfit, 1))
-				chance, square = chance+float64(2*q.Programs[k].Chance*q.Programs[k].Chance), square+float64(log*log)
-			}
-		}
-		if chance > 0 {
-			parts[name] = max(0, 1-chance/square)
-		}
-	}
-	return parts
 }

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -115,14 +114,14 @@ func (r *Run) Spread() {
 		p.Least, p.Most = r.Replay.around(logTime(mean), modelErrorOf(logTime(mean), r.Replay.Makespan, part).Beside(scatter, n), part*neighbours)
 	case len(r.Calibrations) > 0:
 		m := r.Machines()
-		p.Least, p.Most = between(m.Mean, m.Error.AndChance(m.Chance).Beside(m.Scatter, len(r.Calibrations)))
-		ofJobs := modelErrorOf(logTime(m.Mean), workload.RecordedMakespan(r.Recorded), 1)
+		p.Least, p.Most = between(m.Mean, float64(m.Error(m.Scatter)))
 		p.Jobs = slices.Clone(p.Jobs)
 		outcomes := outcomes(r.Calibrations)
 		for k := range p.Jobs {
 			if j := &p.Jobs[k]; j.Finished() {
-				mean, scatter, n := logsOf(jobTimes(outcomes(k)))
-				j.Low, j.High = between(mean, ofJobs.AndChance(r.Question.Chance(j.ID)).Beside(scatter, n))
+				times := jobTimes(outcomes(k))
+				mean, _, _ := logsOf(times)
+				j.Low, j.High = between(mean, float64(m.Error(ScatterOf(times))))
 			}
 		}
 	}
@@ -132,32 +131,31 @@ func (r *Run) Spread() {
 type Machines struct {
 	Logs          []float64 // its logarithm by each machine
 	Mean, Scatter float64   // of its logarithm
-	Error         ModelError
-	Chance        float64 // deviation of its logarithm between runs of one of them
+	recorded      time.Duration
 }
 
-// Open returns the ends of the 90 % interval of what the machines leave open, without what
-// is chance on each of them, and half of it, relative.
+// Error returns the error of a time of the run that scatters so over the machines.
+func (m *Machines) Error(scatter float64) ModelError {
+	return MachinesErrorOf(logTime(m.Mean), m.recorded, scatter)
+}
+
+// Open returns the ends of the 90 % interval of one more machine that explains the record,
+// and half of it, relative.
 func (m *Machines) Open() (low, high time.Duration, half float64) {
-	half = m.Error.Beside(m.Scatter, len(m.Logs))
+	half = ModelError(0).Beside(m.Scatter, len(m.Logs))
 	low, high = between(m.Mean, half)
 	return low, high, math.Sinh(half)
 }
 
 func (r *Run) Machines() Machines {
-	part, chance := 0.0, 0.0
-	var logs []float64
+	m := Machines{recorded: workload.RecordedMakespan(r.Recorded)}
 	for i := range r.Calibrations {
-		logs = append(logs, math.Log(r.Calibrations[i].Mean.Seconds()))
-		of := r.Calibrations[i].LastPart()
-		part += of / float64(len(r.Calibrations))
-		if jobs := r.Calibrations[i].Jobs; len(jobs) > 0 {
-			last := slices.MaxFunc(jobs, func(a, b model.JobOutcome) int { return cmp.Compare(a.Finish, b.Finish) })
-			chance += of * r.Question.Chance(last.ID) / float64(len(r.Calibrations))
-		}
+		m.Logs = append(m.Logs, math.Log(r.Calibrations[i].Mean.Seconds()))
 	}
-	mean, scatter, _ := logsOf(makespans(r.Calibrations))
-	return Machines{logs, mean, scatter, modelErrorOf(logTime(mean), workload.RecordedMakespan(r.Recorded), part), chance}
+	times := makespans(r.Calibrations)
+	m.Mean, _, _ = logsOf(times)
+	m.Scatter = ScatterOf(times)
+	return m
 }
 
 // drawn returns a run on recorded times of tasks and those that chance gave others.

@@ -51,7 +51,6 @@ func readProfile(data []byte, file string) (model.Program, error) {
 	}
 	cpu.done()
 	program.Misfit = t.number("misfit", 0, above, math.Inf(1))
-	program.Chance = t.number("chance", 0, 0, math.Inf(1))
 
 	d.CombineSizeSel, d.CombineRecsSel = 1, 1
 	if program.Combiner = t.given("combiner"); program.Combiner {
@@ -96,9 +95,6 @@ func WriteProgram(w io.Writer, p *model.Program) error {
 	}
 	if p.Misfit > 0 {
 		b.line("misfit = %.4g   # recorded time of its jobs, relative to the simulated", p.Misfit)
-	}
-	if p.Chance > 0 {
-		b.line("chance = %.3g   # deviation of the logarithm of their times between runs", p.Chance)
 	}
 	d := &p.Data
 	b.line("\n[data]")

@@ -350,7 +350,7 @@ func (s *Study) spread(run *results.Run, r int) {
 // the recorded ones did. Times of submission are not off, except of jobs that wait for
 // others, nor is what follows the last job.
 func corrected(p model.Prediction, q *model.WhatIf) model.Prediction {
-	of := q.Misfits(nil)
+	of := q.Misfits()
 	p.Jobs = slices.Clone(p.Jobs)
 	order := make([]*model.JobOutcome, len(p.Jobs))
 	for k := range p.Jobs {

@@ -188,7 +188,7 @@ func tooWide(s *study.Study, runs []*results.Run) error {
 			continue
 		}
 		help := "no single fact explains it"
-		if facts, _ := measure.Facts(s.Machines(), [][]float64{m.Logs}, nil); len(facts) > 0 {
+		if facts, _ := measure.Facts(s.Machines(), []results.Machines{m}); len(facts) > 0 {
 			help = fmt.Sprintf("state --know %s=VALUE (%s)", facts[0].Key, facts[0].How)
 		}
 		return fmt.Errorf("the makespan is %v to %v on machines that explain the record, which is too wide to help: %s",

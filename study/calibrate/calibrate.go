@@ -106,12 +106,11 @@ const (
 	steps        = 2  // of the walks
 	alternatives = 18 // machines that explain the record, beside what was found
 	foundRounds  = 9  // most, to fit the costs of what was found
-	chanceRuns   = 6  // whose jobs are compared
 )
 
 // MostSimulations is how many simulations a calibration by recorded jobs takes at most,
 // besides those for the scatter of equal tasks.
-const MostSimulations = members*(passes+1+steps) + alternatives + 2*foundRounds + chanceRuns
+const MostSimulations = members*(passes+1+steps) + alternatives + 2*foundRounds
 
 // mostPrograms limits the names of jobs, each of which has two costs to find.
 const mostPrograms = 100

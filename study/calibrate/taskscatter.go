@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
@@ -152,31 +151,6 @@ func (c *RunCalibration) takeScatter() {
 			c.Programs[i].CV[kind] = c.scatters[i][kind].CV
 		}
 	}
-}
-
-// findChance finds how much the times of jobs differ between runs of the machine: the
-// record is one of them.
-func (c *RunCalibration) findChance(q model.WhatIf) error {
-	logs := make([][]float64, len(c.Programs))
-	q.Cluster.Phases = nil // where tasks run is chance too
-	for run := range chanceRuns {
-		q.Seed = uint64(run + 1)
-		rows, err := c.simulate(q, c.found)
-		if err != nil {
-			return err
-		}
-		for i := range c.Programs {
-			if _, got, jobs := c.meansOf(c.jobs[i], jobRow, rows); jobs > 0 && got > 0 {
-				logs[i] = append(logs[i], math.Log(got))
-			}
-		}
-	}
-	for i := range c.Programs {
-		if len(logs[i]) > 1 {
-			c.Programs[i].Chance = stat.StdDev(logs[i], nil)
-		}
-	}
-	return nil
 }
 
 // simulatedScatter returns the mean scatter over a few seeds.

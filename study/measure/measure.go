@@ -93,8 +93,7 @@ type Asked struct {
 func Ask(name string, questions []Asked, o study.Options, progress study.SweepProgress) (*Plan, error) {
 	p := &Plan{Schema: planSchema}
 	var machines []*model.WhatIf
-	var answers [][]float64
-	var errors []results.ModelError
+	var answers []results.Machines
 	set := o.Set
 	for _, asked := range questions {
 		o.Set = slices.Concat(set, asked.Set)
@@ -113,18 +112,17 @@ func Ask(name string, questions []Asked, o study.Options, progress study.SweepPr
 			return nil, err
 		}
 		m := run.Machines()
-		off := m.Error.AndChance(m.Chance)
-		answers, errors = append(answers, m.Logs), append(errors, off)
-		p.Questions = append(p.Questions, Question{asked.Name, int64(1e9 * math.Exp(m.Mean)), relative(off, m.Scatter, len(m.Logs))})
+		answers = append(answers, m)
+		p.Questions = append(p.Questions, Question{asked.Name, int64(1e9 * math.Exp(m.Mean)), relative(&m, 1)})
 	}
 	p.Machines = len(machines)
-	p.Facts, p.None = Facts(machines, answers, errors)
+	p.Facts, p.None = Facts(machines, answers)
 	return p, nil
 }
 
-// relative is half of a 90 % interval of a time.
-func relative(e results.ModelError, scatter float64, machines int) text.Share {
-	return text.Share(math.Expm1(e.Beside(scatter, machines)))
+// relative is half of the 90 % interval of a makespan, if a part of its scatter is left.
+func relative(m *results.Machines, left float64) text.Share {
+	return text.Share(math.Expm1(float64(m.Error(left * m.Scatter))))
 }
 
 // leastMachines is the number of machines from which a scatter is estimated.
@@ -137,9 +135,8 @@ const worthIt = 0.1
 // logarithms: for each question those of all machines. A fact is a key that a short
 // benchmark tells, and that explains more than chance does among as many keys (Holm,
 // 5 %). What it leaves is the scatter about a line through the other machines, each left
-// out in turn, plus the error of measuring. errors are those of the model in the answers;
-// without them facts have no widths.
-func Facts(machines []*model.WhatIf, answers [][]float64, errors []results.ModelError) (facts []Fact, none []string) {
+// out in turn, plus the error of measuring.
+func Facts(machines []*model.WhatIf, answers []results.Machines) (facts []Fact, none []string) {
 	values, order := keysOf(machines)
 	type tried struct {
 		fact Fact
@@ -157,12 +154,10 @@ func Facts(machines []*model.WhatIf, answers [][]float64, errors []results.Model
 			continue
 		}
 		t := tried{fact: Fact{Key: key, Low: textOf(key, slices.Min(x)), High: textOf(key, slices.Max(x)), How: sources[by].how}, p: 1}
-		for i, y := range answers {
-			left, after, p := explained(x, y, sources[by].error)
+		for i := range answers {
+			left, p := explained(x, answers[i].Logs, sources[by].error)
 			t.fact.Left += left / float64(len(answers))
-			if errors != nil {
-				t.fact.Widths = append(t.fact.Widths, relative(errors[i], after, len(machines)))
-			}
+			t.fact.Widths = append(t.fact.Widths, relative(&answers[i], left))
 			t.p = min(t.p, p*float64(len(answers)))
 		}
 		all = append(all, t)
@@ -181,14 +176,12 @@ func Facts(machines []*model.WhatIf, answers [][]float64, errors []results.Model
 	return text.Listed(facts), text.Listed(none)
 }
 
-// explained returns the scatter of y that is left about a line over x, relative and as it
-// is, if x is known with an error, and the probability that a line without an effect
-// leaves as little.
-func explained(x, y []float64, off float64) (left, after, p float64) {
+// explained returns the part of the scatter of y that is left about a line over x, if x is
+// known with an error, and the probability that a line without an effect leaves as little.
+func explained(x, y []float64, off float64) (left, p float64) {
 	n := float64(len(x))
-	before := stat.StdDev(y, nil)
-	if before < 1e-9 {
-		return 1, before, 1
+	if stat.StdDev(y, nil) < 1e-9 {
+		return 1, 1
 	}
 	a, b := stat.LinearRegression(x, y, nil, false)
 	mean, sxx := stat.Mean(x, nil), stat.Variance(x, nil)*(n-1)
@@ -202,7 +195,7 @@ func explained(x, y []float64, off float64) (left, after, p float64) {
 	left = min(1, math.Sqrt((press+float64(n*b*b*off*off))/whole))
 	r := stat.Correlation(x, y, nil)
 	t := math.Abs(r) * math.Sqrt((n-2)/max(1e-12, 1-r*r))
-	return left, left * before, 2 * distuv.StudentsT{Sigma: 1, Nu: n - 2}.Survival(t)
+	return left, 2 * distuv.StudentsT{Sigma: 1, Nu: n - 2}.Survival(t)
 }
 
 // keysOf returns the keys of the platform files of machines with their values, as

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 )
 
@@ -30,7 +31,7 @@ func TestFacts(t *testing.T) {
 			machines = append(machines, &model.WhatIf{Cluster: model.Cluster{Machines: []model.Machine{m}}})
 			answers = append(answers, -math.Log(float64(m.Cores))+0.1*r.NormFloat64())
 		}
-		facts, _ := Facts(machines, [][]float64{answers}, nil)
+		facts, _ := Facts(machines, []results.Machines{{Logs: answers}})
 		for _, f := range facts {
 			if f.Key != "cores" {
 				wrong++

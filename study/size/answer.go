@@ -135,7 +135,7 @@ func (z *Sizing) errorRows() (rows [][2]string) {
 	if e.Alternatives > 0 {
 		others := workload.Counted(e.Alternatives, "other that explains", "others that explain")
 		rows = append(rows, [2]string{"machines", "the probability is the mean over the calibrated machine and " + others + " the record about as well;"},
-			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses in any run; in nine of ten cases it is off by at most another %s where the machines agree, and by more where they differ or the time is far from the recorded one", text.Percent(text.Share(math.Expm1(float64(e.ofModel(0, 0))))))})
+			[2]string{"", fmt.Sprintf("each time is corrected by what its machine misses of the recorded jobs; in nine of ten cases it is off by at most another %s where the machines agree, and by more where they differ or the run takes another time than the record", text.Percent(text.Share(math.Expm1(float64(e.ofModel(0, 0))))))})
 	}
 	return rows
 }

@@ -123,35 +123,13 @@ func (z *Sizing) value(s *Size, g int) string {
 	}
 	mean, half := fit.StudentInterval(values)
 	if z.Error.Alternatives > 0 && goal.Deadlines == 0 {
-		scatter, n := scatterOf(values)
-		off := math.Exp(z.Error.ofModel(time.Duration(s.makespan()), scatter).Beside(scatter, n))
+		off := math.Exp(float64(z.Error.ofModel(time.Duration(s.makespan()), results.ScatterOf(values))))
 		return fmt.Sprintf("%s (%s to %s)", goalValue(goal, mean), goalValue(goal, mean/off), goalValue(goal, mean*off))
 	}
 	if math.IsNaN(half) {
 		return goalValue(goal, mean)
 	}
 	return goalValue(goal, mean) + " ± " + goalValue(goal, half)
-}
-
-// scatterOf returns the deviation of the logarithms of the numbers above 0, as that of a
-// normal distribution with their mean distance from the median: one unlucky run of a
-// machine is no disagreement of all. n are the numbers above 0.
-func scatterOf(values []float64) (scatter float64, n int) {
-	var logs []float64
-	for _, v := range values {
-		if v > 0 {
-			logs = append(logs, math.Log(v))
-		}
-	}
-	if n = len(logs); n < 2 {
-		return 0, n
-	}
-	slices.Sort(logs)
-	median := (logs[(n-1)/2] + logs[n/2]) / 2
-	for _, x := range logs {
-		scatter += math.Abs(x-median) / float64(n)
-	}
-	return scatter * math.Sqrt(math.Pi/2), n
 }
 
 // chances are the probabilities that runs meet a goal, by the error of their machines.
@@ -162,7 +140,7 @@ func (z *Sizing) chances(list []points.Replication, g int) []float64 {
 		for i, r := range list {
 			slacks[i] = r.Slacks[g]
 		}
-		scatter, _ = scatterOf(slacks)
+		scatter = results.ScatterOf(slacks)
 	}
 	chances := make([]float64, len(list))
 	for i, r := range list {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
@@ -100,7 +99,6 @@ func (s *Sweep) MakePoints() error {
 		return err
 	}
 	s.done = map[int][]points.Replication{}
-	s.lasting = model.LastingMisfits(s.Base.Machines())
 	return s.tryLevels()
 }
 

@@ -67,7 +67,7 @@ func (s *Sweep) errorOf(q *model.WhatIf, p *model.Prediction) func(job int) floa
 	if len(s.Base.Scenario.Alternatives) == 0 {
 		return nil
 	}
-	misfits := q.Misfits(s.lasting)
+	misfits := q.Misfits()
 	return func(job int) float64 { return misfits[p.Jobs[job].ID] }
 }
 

@@ -81,11 +81,10 @@ type Sweep struct {
 	Fresh     bool                            // the last factor is the seeds: those of the search, or fresh ones
 	Enough    func([]points.Replication) bool // whether a point needs no more replications; nil: always
 
-	lasting map[string]float64 // part of what machines that explain a record misfit, by program
-	known   *journalHead       // its identity; nil until asked for
-	tried   int                // questions that were made before the sweep
-	assumed map[string]int     // those of them that assume something
-	assumes []string           // in order
+	known   *journalHead   // its identity; nil until asked for
+	tried   int            // questions that were made before the sweep
+	assumed map[string]int // those of them that assume something
+	assumes []string       // in order
 
 	lock     sync.Mutex
 	done     map[int][]points.Replication // finished simulations by point
