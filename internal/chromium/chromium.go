@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -143,6 +144,24 @@ func (b *Browser) Milliseconds(action string) float64 {
 	}
 	slices.Sort(all)
 	return all[2]
+}
+
+// Windows shows the page in windows of a telephone to a large screen, in the light, in
+// the dark and in print, which it must not be wider than.
+func (b *Browser) Windows() {
+	b.t.Helper()
+	for _, medium := range []string{"light", "print", "dark"} {
+		media := map[bool]string{true: "print", false: "screen"}[medium == "print"]
+		b.Call("Emulation.setEmulatedMedia", map[string]any{"media": media, "features": []any{map[string]any{"name": "prefers-color-scheme", "value": medium}}})
+		for _, width := range []int{390, 768, 1280, 1920} {
+			b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false})
+			b.Eval(Painted)
+			if more := b.Eval("document.documentElement.scrollWidth - innerWidth"); more.(float64) > 0 {
+				b.t.Errorf("%s: %v pixels more than a window of %d", medium, more, width)
+			}
+			b.Picture(fmt.Sprintf("%s-%d", medium, width))
+		}
+	}
 }
 
 // Picture keeps what the browser shows, if SLOTWAVE_PICTURES names a folder.

@@ -51,15 +51,21 @@ var PhaseColours = [workload.NumPhases + 1]Tint{
 	OtherPhase:            Tinted(0x909493, 0x777876),
 }
 
-// PhaseStyles returns style rules of a page with the colours of phases: the property --NAME
-// of each, in the light, in the dark and in print.
-func PhaseStyles() string {
+// PageStyles returns style rules of a page with the colours of phases and jobs: the
+// property --NAME of each phase and --jobN of each job, in the light and in the dark.
+func PageStyles() string {
 	var light, dark strings.Builder
-	for p := range workload.NumPhases {
-		fmt.Fprintf(&light, "--%v:%s;", p, css(PhaseColours[p].Light))
-		fmt.Fprintf(&dark, "--%v:%s;", p, css(PhaseColours[p].Dark))
+	add := func(name string, t Tint) {
+		fmt.Fprintf(&light, "--%s:%s;", name, css(t.Light))
+		fmt.Fprintf(&dark, "--%s:%s;", name, css(t.Dark))
 	}
-	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root:not(.light){%s}}\n:root.dark{%s}\n@media print{:root.dark{%s}}\n", light.String(), dark.String(), dark.String(), light.String())
+	for p := range workload.NumPhases {
+		add(p.String(), PhaseColours[p])
+	}
+	for i, t := range JobColours {
+		add(fmt.Sprintf("job%d", i), t)
+	}
+	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root:not(.light){%s}}\n:root.dark{%s}\n", light.String(), dark.String(), dark.String())
 }
 
 func css(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

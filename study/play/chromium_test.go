@@ -182,19 +182,13 @@ func TestDroppedInChromium(t *testing.T) {
 	}
 }
 
-// The page in windows from 390 to 1,920 pixels, in the light and in the dark: nothing is
-// wider than the window.
+// The page with two settings, a job and an attempt in windows of all widths. Each job has
+// its colour if that is asked for, and the link says so.
 func TestWindowsInChromium(t *testing.T) {
 	b, do := shown(t, "two-jobs", "#s=two-jobs&a=conf.mapred.reduce.slowstart.completed.maps=0.9&b=cluster.nodes=5&two=1&job=short&bar=0,map,3,0,short")
-	for _, dark := range []string{"light", "dark"} {
-		b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": dark}}})
-		for _, width := range []int{390, 768, 1024, 1500, 1920} {
-			b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false})
-			if got := do("", "document.documentElement.scrollWidth - document.documentElement.clientWidth"); got != 0.0 {
-				t.Errorf("%s: %v pixels more than a window of %d", dark, got, width)
-			}
-			b.Picture(fmt.Sprintf("%s-%d", dark, width))
-		}
+	b.Windows()
+	if got := do("document.querySelector('#byjob').click()", "document.querySelector('.legend span').textContent + new URLSearchParams(location.hash.slice(1)).get('colour')"); got != "longjob" {
+		t.Errorf("got %v: want the first job in the legend, and the colours in the link", got)
 	}
 }
 

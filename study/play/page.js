@@ -12,7 +12,7 @@ const textOf = id => new TextDecoder().decode(Uint8Array.from(atob($(id).textCon
 const first = JSON.parse(textOf("#first"));
 
 // ---- what the page shows ----
-const fresh = () => ({ name: first.name, seed: first.seed, text: "", two: false, side: 0, sets: [new Map(), new Map()], run: [0, 0], bar: null, job: null, from: 0, to: 0 });
+const fresh = () => ({ name: first.name, seed: first.seed, text: "", two: false, byJob: false, side: 0, sets: [new Map(), new Map()], run: [0, 0], bar: null, job: null, from: 0, to: 0 });
 let state = fresh();
 let scene = null; // the answer to open
 let saved = [new Map(), new Map()]; // by setting, the attributes of all keys in its variation, by name
@@ -403,6 +403,7 @@ function setSide(side) {
   want("ledger");
 }
 function layout() {
+  $("#byjob").checked = state.byJob;
   $(".run[data-side='1']").hidden = !state.two;
 }
 
@@ -429,7 +430,7 @@ function canvasOf(side, name, height) {
 let palette = {};
 function readColours() {
   palette = {};
-  for (const n of ["text", "faint", "guide", "ground", "mark", "accent", "other", ...(pics[0]?.v.Phases ?? [])]) palette[n] = colour(n);
+  for (const n of ["text", "faint", "guide", "ground", "mark", "accent", "other", ...Array.from({ length: 12 }, (_, i) => "job" + i), ...(pics[0]?.v.Phases ?? [])]) palette[n] = colour(n);
 }
 function stripes(g, name, ground) {
   const t = el("canvas", { width: 6, height: 6 }), d = t.getContext("2d");
@@ -442,14 +443,17 @@ function stripes(g, name, ground) {
 let frame = 0;
 function draw() {
   cancelAnimationFrame(frame);
-  frame = requestAnimationFrame(() => {
-    readColours();
-    for (const side of sides()) if (pics[side]) drawSide(side);
-    legend();
-    const [from, to] = view();
-    $("#range").textContent = state.to > state.from ? `${time(from)} to ${time(to)}` : "";
-  });
+  frame = requestAnimationFrame(drawNow);
 }
+function drawNow() {
+  readColours();
+  for (const side of sides()) if (pics[side]) drawSide(side);
+  legend();
+  const [from, to] = view();
+  $("#range").textContent = state.to > state.from ? `${time(from)} to ${time(to)}` : "";
+}
+// jobColour is that of a job on all pictures, by its place among the jobs of the first.
+const jobColour = id => "job" + (pics[0]?.at.get(id) ?? 0) % 12;
 function drawSide(side) {
   const p = pics[side], v = p.v, [from, to] = view();
   const caption = $(`.run[data-side='${side}'] figcaption`);
@@ -510,8 +514,8 @@ function drawSide(side) {
       if (p.lane[i] >= lanes || p.finish[i] < from || p.start[i] > to) continue;
       const y = p.tops[p.lane[i]], x0 = X(p.start[i]), x1 = X(p.finish[i]);
       g.globalAlpha = job !== undefined && p.job[i] !== job ? 0.28 : 1;
-      if (p.kind[i] > 1 || x1 - x0 < 1.5) {
-        g.fillStyle = p.kind[i] > 1 ? palette.other : palette[v.Phases[largest(p, i)]];
+      if (state.byJob || p.kind[i] > 1 || x1 - x0 < 1.5) {
+        g.fillStyle = state.byJob ? palette[jobColour(v.Jobs[p.job[i]].ID)] : p.kind[i] > 1 ? palette.other : palette[v.Phases[largest(p, i)]];
         g.fillRect(x0, y, Math.max(0.7, x1 - x0), high);
       } else {
         let t = p.start[i];
@@ -583,7 +587,8 @@ function legend() {
     return el("span", {}, c, label);
   };
   const fill = name => g => { g.fillStyle = palette[name]; g.fillRect(0, 0, 13, 13); };
-  const list = [];
+  const list = state.byJob ? p.v.Jobs.slice(0, 12).map(j => sample(fill(jobColour(j.ID)), j.ID)) : [];
+  if (state.byJob && p.v.Jobs.length > 12) list.push("and so on");
   for (const name of used) {
     list.push(sample(fill(name), name === "shuffle" ? "shuffle: copying" : name));
     if (name === "shuffle") list.push(sample(g => { g.fillStyle = stripes(g, "shuffle", palette.ground); g.fillRect(0, 0, 13, 13); }, "shuffle: waiting for maps"));
@@ -765,6 +770,7 @@ function fragment() {
   sides().forEach(s => { lists()[s].forEach(x => q.append("ab"[s], x)); if (state.run[s]) q.set("run" + "ab"[s], state.run[s]); });
   if (state.two) q.set("two", state.side);
   if (state.job) q.set("job", state.job);
+  if (state.byJob) q.set("colour", "job");
   if (state.bar) q.set("bar", [state.bar.side, state.bar.kind, state.bar.task, state.bar.number, state.bar.job].join(","));
   if (state.to > state.from) q.set("view", Math.round(state.from) + "," + Math.round(state.to));
   return "#" + q;
@@ -789,6 +795,7 @@ async function readFragment() {
     state.side = state.two ? Math.min(1, Math.max(0, +q.get("two") || 0)) : 0;
     state.run = ["runa", "runb"].map(k => Math.max(0, +q.get(k) || 0));
     state.job = q.get("job");
+    state.byJob = q.get("colour") === "job";
     const bar = q.get("bar")?.split(",");
     if (bar) state.bar = { side: +bar[0] ? 1 : 0, kind: bar[1], task: +bar[2], number: +bar[3], job: bar.slice(4).join(",") };
     [state.from, state.to] = (q.get("view") ?? "0,0").split(",").map(Number);
@@ -863,6 +870,7 @@ const dark = () => {
   draw();
 };
 $("#dark").addEventListener("click", dark);
+$("#byjob").addEventListener("change", e => { state.byJob = e.target.checked; draw(); remember(); });
 $("#keys").addEventListener("click", () => { $("#more").open = false; $("#help").showModal(); });
 $("#second").addEventListener("click", () => setTwo(!state.two));
 $$("#sides input").forEach(r => r.addEventListener("change", () => setSide(+r.value)));
@@ -886,6 +894,9 @@ document.addEventListener("keydown", e => {
   if (act && scene) { e.preventDefault(); during(act); }
 });
 addEventListener("resize", draw);
+let worn = ""; // the class of the page on the screen
+addEventListener("beforeprint", () => { [worn, root.className] = [root.className, "light"]; drawNow(); }); // in the colours of paper
+addEventListener("afterprint", () => { root.className = worn; draw(); });
 matchMedia("(prefers-color-scheme:dark)").addEventListener("change", draw);
 (async () => {
   const r = await send({ program: $("#program").textContent, add: first.files });

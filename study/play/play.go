@@ -126,7 +126,7 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	style := styles + figure.PhaseStyles()
+	style := styles + figure.PageStyles()
 	return page.Execute(w, struct {
 		Title, Policy string
 		Style         template.CSS

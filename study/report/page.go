@@ -85,7 +85,7 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	style, workers, programs := styles+figure.PhaseStyles(), "", ""
+	style, workers, programs := styles+figure.PageStyles(), "", ""
 	if p.Engine != nil {
 		workers, programs = "worker-src blob:; ", "'wasm-unsafe-eval' "
 	}
