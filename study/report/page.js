@@ -7,7 +7,8 @@
   const css = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
   const views = [];
   const state = {run: 0, attempt: -1, job: -1, finding: -1, from: 0, to: 0};
-  const filter = {injob: '', node: '', kind: '', state: '', slow: ''}; // of the attempts of all sections; empty: any
+  const filter = {injob: '', node: '', kind: '', state: '', slow: '', colour: ''}; // of the attempts of all sections; empty: any, and the colours of phases
+  const accounts = new Map(); // properties with their colours: an account of a phase has that of the phase
   const order = {by: 'time', down: true}; // of the tables of tasks
   let longest = 1, scheduled = false;
 
@@ -98,16 +99,32 @@
     return [c, width, height];
   }
   // All views over time leave room on their left for the names of nodes.
-  const gutter = () => innerWidth < 700 ? 0 : 92;
+  const gutter = () => innerWidth < 700 ? 48 : 92;
   const x = (us, width) => gutter() + (us - state.from) / (state.to - state.from) * (width - gutter());
   // moment is the time under a pointer, as part of the range shown and as such.
   function moment(canvas, event) {
     const box = canvas.getBoundingClientRect(), part = (event.clientX - box.left - gutter()) / (box.width - gutter());
     return [part, state.from + part * (state.to - state.from)];
   }
-  // left covers what a view drew over the room on its left.
-  function left(c, height) {
+  // left shades the time of the chosen attempt, covers what a view drew over the room on
+  // its left, and writes the value of its highest line there.
+  function left(v, c, width, height, most) {
+    const i = state.run === v.index ? state.attempt : -1;
+    if (i >= 0) {
+      const from = x(v.run.start[i], width);
+      c.globalAlpha = 0.15;
+      c.fillStyle = css('mark');
+      c.fillRect(from, 0, Math.max(2, x(v.run.start[i] + v.run.length[i], width) - from), height);
+      c.globalAlpha = 1;
+    }
     c.clearRect(0, 0, gutter(), height);
+    if (!most) return;
+    c.fillStyle = css('faint');
+    c.font = '11px sans-serif';
+    c.textAlign = 'right';
+    c.fillText(most, gutter() - 4, labels + 5);
+    c.fillText('0', gutter() - 4, height - 2);
+    c.textAlign = 'left';
   }
 
   // pixel returns the bytes of a colour.
@@ -129,11 +146,16 @@
     const run = v.run, wide = canvas.width = Math.max(1, Math.round(v.chart.width - gutter() * (window.devicePixelRatio || 1))), high = canvas.height = v.chart.height, c = canvas.getContext('2d');
     const image = c.createImageData(Math.max(1, wide), Math.max(1, high)), points = new Uint32Array(image.data.buffer), scale = wide / (state.to - state.from);
     const colours = [...run.phases.map(p => pixel(css(p))), ...['other', 'maps', 'reduces'].map(c => pixel(css(c)))];
+    const jobs = filter.colour && run.jobs.map((_, j) => pixel(css(jobColour(j))));
     const marks = [], step = high / Math.max(1, run.lanes.length), all = run.phases.length, used = [];
     run.phases.forEach((_, p) => { if (run.used[p]) used.push(p); });
+    let top = 0, bottom = 0;
+    const fill = (a, b, colour) => {
+      for (let y = top; y < bottom; y++) for (let at = y * wide + a, end = y * wide + b; at < end; at++) points[at] = colour;
+    };
     for (let lane = 0; lane < run.lanes.length; lane++) {
-      const top = Math.floor(lane * step), bottom = Math.max(top + 1, Math.floor((lane + 1) * step) - (step > 3 ? 1 : 0));
-      const fill = (a, b, colour) => { for (let y = top; y < bottom; y++) points.fill(colour, y * wide + a, y * wide + b); };
+      top = Math.floor(lane * step);
+      bottom = Math.max(top + 1, Math.floor((lane + 1) * step) - (step > 3 ? 1 : 0));
       let drawn = -1;
       for (let i = run.first[lane]; i < run.first[lane + 1]; i++) {
         if (kept && !kept[i]) continue;
@@ -144,9 +166,16 @@
         if (right <= drawn) continue;
         drawn = right;
         const gap = right - left > 3 ? 1 : 0;
-        if (right - left < 2) {
+        if (jobs) {
+          fill(left, right - gap, jobs[run.job[i]]);
+        } else if (right - left < 2) {
           let most = 0, longest = run.kind[i] < 2 ? all + 1 + run.kind[i] : all;
-          for (const p of used) if (run.phase[p][i] > most) [most, longest] = [run.phase[p][i], p];
+          for (const p of used) {
+            if (run.phase[p][i] > most) {
+              most = run.phase[p][i];
+              longest = p;
+            }
+          }
           fill(left, right, colours[longest]);
         } else {
           let at = from, painted = left;
@@ -167,6 +196,15 @@
     c.putImageData(image, 0, 0);
     return marks;
   }
+  const jobColour = job => 'job' + job % 12;
+  // tellColours writes the legend of the chart.
+  function tellColours(v) {
+    if (v.legend === filter.colour) return;
+    v.legend = filter.colour;
+    const run = v.run, list = filter.colour ? run.jobs.slice(0, 12).map((j, k) => [jobColour(k), j.id]) : run.phases.filter((_, k) => run.used[k]).map(p => [p, p]);
+    if (!filter.colour) ['map', 'reduce'].forEach((kind, k) => { if (run.bare[k]) list.push([kind + 's', kind + ', phases not recorded']); });
+    $('.legend', v.section).replaceChildren(...list.flatMap(([colour, text]) => [entry(colour, text), ' ']), filter.colour && run.jobs.length > 12 ? 'and so on' : '');
+  }
   // any makes the test of a pattern in which * is any text.
   function any(pattern) {
     const parts = pattern.split('*').map(p => p.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
@@ -184,11 +222,11 @@
   // keep marks the attempts that the filter and the chosen job leave; null: all.
   function keep(v) {
     const run = v.run, job = state.run === v.index && run.jobs.length > 1 ? state.job : -1;
-    const key = JSON.stringify(filter) + job;
+    const key = JSON.stringify({...filter, colour: ''}) + job;
     if (v.keptFor === key) return v.kept;
     v.keptFor = key;
     v.kept = null;
-    if (job >= 0 || Object.values(filter).some(f => f)) {
+    if (job >= 0 || Object.entries(filter).some(([k, f]) => f && k !== 'colour')) {
       const jobs = filter.injob ? run.jobs.map(j => any(filter.injob)(j.id)) : null, nodes = filter.node ? run.nodes.map(any(filter.node)) : null;
       const kind = filter.kind ? run.kinds.indexOf(filter.kind) : -1, end = filter.state ? run.states.indexOf(filter.state) : -1;
       const usual = filter.slow ? usualTimes(run) : null;
@@ -207,7 +245,7 @@
     const [c, width, height] = size(v.chart), run = v.run, rowHeight = height / Math.max(1, run.lanes.length);
     const kept = keep(v);
     const finding = state.run === v.index && state.finding >= 0 ? run.findings[state.finding] : null;
-    const painted = [state.from, state.to, v.chart.width, v.chart.height, css('ground')].join();
+    const painted = [state.from, state.to, v.chart.width, v.chart.height, css('ground'), filter.colour].join();
     if (v.painted !== painted) {
       v.marks = paint(v, v.all, null);
       v.painted = painted;
@@ -250,14 +288,16 @@
     }
     if (state.run === v.index && state.attempt >= 0) outline(c, run, state.attempt, width, rowHeight);
     c.lineWidth = 1;
-    left(c, height);
+    left(v, c, width, height);
     c.fillStyle = css('faint');
     c.font = '11px sans-serif';
     let below = 0; // names that would overlap are left out
-    for (let l = 0; l < run.lanes.length && gutter(); l++) {
+    for (let l = 0; l < run.lanes.length; l++) {
       if (l > 0 && run.lanes[l][0] === run.lanes[l - 1][0]) continue;
       if (l * rowHeight >= below) {
-        c.fillText(run.nodes[run.lanes[l][0]], 0, l * rowHeight + 10, gutter() - 6);
+        let text = run.nodes[run.lanes[l][0]];
+        while (text.length > 3 && c.measureText(text).width > gutter() - 4) text = '…' + text.slice(2);
+        c.fillText(text, 0, l * rowHeight + 10);
         below = l * rowHeight + 12;
       }
     }
@@ -318,24 +358,18 @@
     return {sums, both, times: Array.from({length: n}, (_, k) => k * width), most: Math.max(1, ...sums[0], ...sums[1])};
   }
   function drawWaves(v) {
-    const [c, width, height] = size(v.waves), w = v.counts;
-    steps(c, width, height, w.times, w.sums[0], w.most, css('maps'));
-    c.setLineDash([5, 3]);
-    steps(c, width, height, w.times, w.sums[1], w.most, css('reduces'));
-    let others = '';
-    for (const o of views) {
-      if (o === v || views.length > 4) continue;
-      c.globalAlpha = 0.5;
-      steps(c, width, height, o.counts.times, o.counts.sums[0], w.most, css('other'));
-      steps(c, width, height, o.counts.times, o.counts.sums[1], w.most, css('other'));
-      c.globalAlpha = 1;
-      others = '; grey: the other runs';
+    const [c, width, height] = size(v.waves), others = views.length > 4 ? [] : views.filter(o => o !== v);
+    const most = Math.max(v.counts.most, ...others.map(o => o.counts.most));
+    for (const o of [...others, v]) {
+      ['maps', 'reduces'].forEach((kind, k) => {
+        c.setLineDash(k ? [5, 3] : []);
+        steps(c, width, height, o.counts.times, o.counts.sums[k], most, css(o === v ? kind : 'other'));
+      });
     }
     c.setLineDash([]);
-    left(c, height);
-    c.fillStyle = css('faint');
+    left(v, c, width, height, String(Math.round(most)));
     c.font = '12px sans-serif';
-    const what = `most: ${Math.round(w.most)}; maps solid, reduces dashed${others}`, range = `${seconds(state.from)} to ${seconds(state.to)}`;
+    const what = 'maps solid, reduces dashed' + (others.length ? '; grey: the other runs' : ''), range = `${seconds(state.from)} to ${seconds(state.to)}`;
     c.fillText(what, gutter() + 4, 12);
     const from = width - c.measureText(range).width - 8; // a narrow view has no room for both
     if (from > gutter() + 16 + c.measureText(what).width) c.fillText(range, from, 12);
@@ -364,26 +398,26 @@
     for (const s of v.run.devices) {
       if (s.node !== node) continue;
       const kind = Object.keys(styles).find(k => s.device.startsWith(k));
-      c.setLineDash(kind === 'network' ? [3, 2] : []);
-      steps(c, width, height, s.times, s.busy, 100, css(styles[kind] || 'other'));
+      c.setLineDash(kind === 'network' || s.device === 'reduce-slots' ? [3, 2] : []);
+      steps(c, width, height, s.times, s.busy, 100, css(styles[kind] || 'faint'));
       if (s.others) {
         c.setLineDash([1, 3]);
         steps(c, width, height, s.times, s.others, 100, css('mark'));
       }
-      const text = s.device + (s.others ? ' (dotted: others)' : '');
-      c.fillStyle = css(styles[kind] || 'other');
+      const text = s.device + (s.device === 'reduce-slots' ? ' (dashed)' : '') + (s.others ? ' (dotted: others)' : '');
+      c.fillStyle = css(styles[kind] || 'faint');
       c.fillText(text, label, 12);
       label += c.measureText(text).width + 10;
     }
     c.setLineDash([]);
-    left(c, height);
+    left(v, c, width, height, '100 %');
   }
   function drawLedger(v) {
     const [c, width, height] = size(v.ledger), job = v.run.jobs[state.run === v.index && state.job >= 0 ? state.job : v.slowest];
     if (!job) return;
     c.font = '12px sans-serif';
     let right = -1;
-    const colours = new Map([...v.accounts].map(([account, own]) => [account, css(own)]));
+    const colours = new Map([...accounts].map(([account, own]) => [account, css(own)]));
     job.steps.forEach((s, k) => {
       const a = x(s[0], width), b = x(s[1], width);
       c.fillStyle = colours.get(s[2]);
@@ -394,7 +428,7 @@
         right = Math.max(gutter() + 2, a) + c.measureText(s[2]).width + 6;
       }
     });
-    left(c, height);
+    left(v, c, width, height);
     tellAccounts(v, job);
   }
   // tellAccounts lists the accounts of a job, the longest first.
@@ -407,7 +441,7 @@
     $('.ledgerof', v.section).textContent = `of job ${job.id}, ${seconds(whole)}`;
     for (const [account, time] of [...sums].sort((a, b) => b[1] - a[1])) {
       const row = body.insertRow(), bar = document.createElement('meter');
-      row.insertCell().append(entry(v.accounts.get(account), account));
+      row.insertCell().append(entry(accounts.get(account), account));
       row.insertCell().textContent = seconds(time);
       bar.max = whole;
       bar.value = time;
@@ -490,21 +524,22 @@
       [run.nodes[i], n.n[0], mean(n, 0), n.n[1], mean(n, 1), n.lost].forEach(t => { row.insertCell().textContent = t; });
       row.tabIndex = 0;
       row.addEventListener('click', () => {
-        if (run.devices.some(d => d.node === run.nodes[i])) v.choice.value = run.nodes[i];
+        showDevices(v, run.nodes[i]);
         redraw();
       });
     });
   }
 
-  // columns of the table of tasks: what sorts them, and what is written.
+  // columns of the table of tasks: the value that sorts them, and what is written of the
+  // value or the attempt.
   function taskColumns(run) {
-    const all = [
-      ['task', i => key(run.job[i], run.kind[i], run.task[i]), i => name(run, i) + (run.number[i] ? ` (${run.number[i]})` : '')],
-      ['node', i => run.lane[i], i => nodeOf(run, i)], ['state', i => run.state[i], i => run.states[run.state[i]].toLowerCase()],
-      ['start', i => run.start[i], i => seconds(run.start[i])], ['time', i => run.length[i], i => seconds(run.length[i])],
+    const bytes = v => amount(v, true), all = [
+      ['task', i => key(run.job[i], run.kind[i], run.task[i]), (_, i) => name(run, i) + (run.number[i] ? ` (${run.number[i]})` : '')],
+      ['node', i => run.lane[i], (_, i) => nodeOf(run, i)], ['state', i => run.state[i], v => run.states[v].toLowerCase()],
+      ['start', i => run.start[i], seconds], ['time', i => run.length[i], seconds],
     ];
-    run.phases.forEach((p, k) => { if (run.used[k]) all.push([p, i => run.phase[k][i], i => seconds(run.phase[k][i])]); });
-    run.works.forEach((w, k) => { if (w.startsWith('bytes')) all.push([w, i => run.work[k][i], i => amount(run.work[k][i], true)]); });
+    run.phases.forEach((p, k) => { if (run.used[k]) all.push([p, i => run.phase[k][i], seconds]); });
+    run.works.forEach((w, k) => { if (w.startsWith('bytes')) all.push([w, i => run.work[k][i], bytes]); });
     return all;
   }
   // tellTasks lists the attempts in the range of time that the filter leaves, the first
@@ -515,16 +550,19 @@
     const now = [state.from, state.to, v.keptFor, order.by, order.down, state.run === v.index && state.attempt].join();
     if (v.tasksFor === now) return;
     v.tasksFor = now;
-    const columns = taskColumns(run), by = columns.find(c => c[0] === order.by) || columns[4], found = [];
+    const columns = taskColumns(run), by = columns.find(c => c[0] === order.by) || columns[4], sign = order.down ? -1 : 1;
+    const found = new Uint32Array(run.rows), first = []; // those that are shown, in order
+    let n = 0;
     for (let i = 0; i < run.rows; i++) {
-      if ((!kept || kept[i]) && run.start[i] <= state.to && run.start[i] + run.length[i] >= state.from) found.push(i);
+      if (kept && !kept[i] || run.start[i] > state.to || run.start[i] + run.length[i] < state.from) continue;
+      found[n++] = i;
+      const value = sign * by[1](i);
+      if (first.length === shown && value >= first[shown - 1][0]) continue;
+      let at = first.length;
+      while (at > 0 && first[at - 1][0] > value) at--;
+      first.splice(at, 0, [value, i]);
+      if (first.length > shown) first.pop();
     }
-    const values = new Float64Array(found.length), sign = order.down ? -1 : 1;
-    found.forEach((i, k) => { values[k] = sign * by[1](i); });
-    const limit = found.length > shown ? Float64Array.from(values).sort()[shown - 1] : Infinity; // those up to it are shown
-    const first = [];
-    for (let k = 0; k < found.length; k++) if (values[k] <= limit) first.push([values[k], found[k]]);
-    first.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     const head = $('thead', table), body = $('tbody', table), foot = $('tfoot', table);
     head.replaceChildren();
     body.replaceChildren();
@@ -542,27 +580,23 @@
       });
       titles.append(th);
     }
-    const step = Math.max(1, Math.floor(found.length / 20000)), some = [];
-    for (let k = 0; k < found.length; k += step) some.push(found[k]);
+    const step = Math.max(1, Math.floor(n / 10000)), some = [];
+    for (let k = 0; k < n; k += step) some.push(found[k]);
+    const sorted = columns.map((column, k) => k < 4 ? null : Float64Array.from(some, column[1]).sort());
     for (const [title, part] of [['least', 0], ['quarter', 0.25], ['median', 0.5], ['three quarters', 0.75], ['most', 1]]) {
       const row = foot.insertRow();
       columns.forEach((column, k) => {
-        if (k < 4) {
-          row.insertCell().textContent = k ? '' : title;
-          return;
-        }
-        column.sorted = column.sorted || some.slice().sort((a, b) => column[1](a) - column[1](b));
-        row.insertCell().textContent = some.length ? column[2](column.sorted[Math.round(part * (some.length - 1))]) : '';
+        row.insertCell().textContent = k === 0 ? title : k < 4 || !n ? '' : column[2](sorted[k][Math.round(part * (some.length - 1))]);
       });
     }
-    for (const [, i] of first.slice(0, shown)) {
+    for (const [, i] of first) {
       const row = body.insertRow();
-      for (const column of columns) row.insertCell().textContent = column[2](i);
+      for (const column of columns) row.insertCell().textContent = column[2](column[1](i), i);
       row.tabIndex = 0;
       row.classList.toggle('on', state.run === v.index && state.attempt === i);
       row.addEventListener('click', () => choose({run: v.index, attempt: i, finding: -1}));
     }
-    $('.counted', v.section).textContent = `${amount(found.length)} attempts` + (found.length > shown ? `, the first ${shown} shown` : '') + (step > 1 ? `; quantiles of every ${step}th` : '');
+    $('.counted', v.section).textContent = `${amount(n)} attempts` + (n > shown ? `, the first ${shown} shown` : '') + (step > 1 ? `; quantiles of every ${step}th` : '');
   }
 
   // tellOffers lists the decisions of the scheduler up to the start of the chosen
@@ -630,6 +664,12 @@
     });
   }
 
+  // rebuilt replaces the content of an element. The focus stays at its place.
+  function rebuilt(box, build) {
+    const stops = () => $$('button,[tabindex]', box), at = stops().indexOf(document.activeElement);
+    build();
+    if (at >= 0) stops()[at]?.focus({preventScroll: true});
+  }
   function draw() {
     scheduled = false;
     for (const v of views) {
@@ -638,11 +678,12 @@
       drawChart(v);
       drawAxis(v);
       drawLedger(v);
+      tellColours(v);
       tellFlow(v);
       drawDevices(v);
-      tell(v);
+      rebuilt($('.chosen', v.section), () => tell(v));
       tellOffers(v);
-      tellTasks(v);
+      rebuilt($('.tasks', v.section), () => tellTasks(v));
       drawTried(v);
       const here = state.run === v.index;
       for (const on of [v.jobOn, v.findingOn]) if (on) on.classList.remove('on');
@@ -664,13 +705,17 @@
   function choose(change) {
     Object.assign(state, change);
     if (!views.length) return;
-    const run = views[state.run].run, i = change.attempt === undefined ? -1 : state.attempt;
+    const v = views[state.run], run = v.run, i = change.attempt === undefined ? -1 : state.attempt;
+    if (i >= 0) showDevices(v, nodeOf(run, i));
     if (i >= 0 && (run.start[i] > state.to || run.start[i] + run.length[i] < state.from)) {
       const span = state.to - state.from;
       state.from = Math.max(0, Math.min(longest - span, run.start[i] + run.length[i] / 2 - span / 2));
       state.to = state.from + span;
     }
     redraw();
+  }
+  function showDevices(v, node) { // that were recorded
+    if (v.run.devices.some(d => d.node === node)) v.choice.value = node;
   }
   function zoom(factor, at) {
     const span = Math.min(longest, Math.max(1000, (state.to - state.from) * factor));
@@ -701,22 +746,40 @@
     for (let i = run.first[lane]; i < run.first[lane + 1]; i++) if (run.start[i] <= t && t <= run.start[i] + run.length[i]) return i;
     return -1;
   }
-  function find2(run, attempt) { // by its name in a ledger
+  function find2(run, attempt) { // by its name in a ledger; a task that failed has its last attempt
     const wanted = number(run, attempt);
-    for (let i = 0; i < run.rows; i++) if (key(run.job[i], run.kind[i], run.task[i]) === wanted && run.state[i] === 0) return i;
-    return -1;
+    let lost = -1;
+    for (let i = 0; i < run.rows; i++) {
+      if (key(run.job[i], run.kind[i], run.task[i]) !== wanted) continue;
+      if (run.state[i] === 0) return i;
+      lost = i;
+    }
+    return lost;
+  }
+  // seek chooses the first of some texts that names a task, a job or a node, of which it
+  // chooses the first attempt.
+  function seek(v, texts) {
+    const run = v.run;
+    for (const text of texts) {
+      const job = run.jobs.findIndex(j => j.id === text), lane = run.lanes.findIndex(l => run.nodes[l[0]] === text), attempt = lane >= 0 ? run.first[lane] : find2(run, text);
+      if (job < 0 && attempt < 0) continue;
+      choose({run: v.index, attempt, job: job < 0 ? run.job[attempt] : job, finding: -1});
+      return true;
+    }
+    return false;
   }
   function outlier(run) { // the attempt that takes the most times as long as the mean of its job and kind
-    const sums = new Map();
-    const key = i => run.job[i] * 8 + run.kind[i];
+    const sums = new Float64Array(8 * run.jobs.length), counts = sums.slice(), key = i => run.job[i] * 8 + run.kind[i];
     for (let i = 0; i < run.rows; i++) {
-      const s = sums.get(key(i)) || [0, 0];
-      sums.set(key(i), [s[0] + run.length[i], s[1] + 1]);
+      sums[key(i)] += run.length[i];
+      counts[key(i)]++;
     }
     let best = -1, most = 0;
     for (let i = 0; i < run.rows; i++) {
-      const s = sums.get(key(i)), ratio = run.length[i] / (s[0] / s[1]);
-      if (run.kind[i] < 2 && s[1] > 2 && ratio > most) [best, most] = [i, ratio];
+      const k = key(i), ratio = run.length[i] * counts[k] / sums[k];
+      if (run.kind[i] > 1 || counts[k] < 3 || !(ratio > most)) continue;
+      most = ratio;
+      best = i;
     }
     return best;
   }
@@ -745,7 +808,6 @@
       if (moved) return;
       const i = find(v, e);
       choose({run: v.index, attempt: i, job: i < 0 ? -1 : run.job[i], finding: -1});
-      if (i >= 0) v.choice.value = nodeOf(run, i);
     });
     v.ledger.addEventListener('click', e => {
       const job = state.run === v.index && state.job >= 0 ? state.job : v.slowest, [, t] = moment(v.ledger, e);
@@ -754,6 +816,12 @@
       choose({run: v.index, job, finding: -1, attempt: find2(run, step[3])});
       $('#status').textContent = `${step[2]}, ${seconds(step[0])} to ${seconds(step[1])} ${step[3]} ${step[4]} ${step[5]}`;
     });
+    for (const r of $$('.evidence tbody tr', v.section)) { // its task, else its node or its job
+      const texts = [...r.cells].map(c => c.textContent), rank = t => number(run, t) >= 0 ? 0 : run.nodes.includes(t) ? 1 : 2;
+      if (!texts.some(t => rank(t) < 2)) continue;
+      r.tabIndex = 0;
+      chooseRow(r, () => seek(v, texts.sort((a, b) => rank(a) - rank(b))));
+    }
     $$('tr[data-finding]', v.section).forEach(r => chooseRow(r, () => pickFinding(v, +r.dataset.finding)));
     $$('tr[data-job]', v.section).forEach(r => chooseRow(r, () => choose({run: v.index, job: state.job === +r.dataset.job ? -1 : +r.dataset.job, attempt: -1, finding: -1})));
     $$('.jobs th[tabindex]', v.section).forEach((th, k) => th.addEventListener('click', () => {
@@ -887,20 +955,11 @@
     if (!f) return;
     const folded = v.findingRows.get(k) && v.findingRows.get(k).closest('details');
     if (folded) folded.open = true;
-    if (f.node && v.run.devices.some(d => d.node === f.node)) v.choice.value = f.node;
     choose({run: v.index, finding: k, attempt: f.tasks && f.tasks.length ? find2(v.run, f.tasks[0]) : -1, job: v.run.jobs.findIndex(j => j.id === f.job)});
+    showDevices(v, f.node);
   }
   function search(text) {
-    if (!text) return;
-    for (const v of views) {
-      for (let i = 0; i < v.run.rows; i++) {
-        if (name(v.run, i) === text || nodeOf(v.run, i) === text) {
-          choose({run: v.index, attempt: i, job: v.run.job[i], finding: -1});
-          return;
-        }
-      }
-    }
-    $('#status').textContent = 'nothing found';
+    if (text) $('#status').textContent = views.some(v => seek(v, [text])) ? '' : 'nothing found';
   }
 
   document.addEventListener('keydown', e => {
@@ -951,18 +1010,12 @@
     }
     v.chart.style.height = Math.min(600, Math.max(120, run.lanes.length * 6)) + 'px';
     for (const c of [v.waves, v.ledger, v.devices, v.axis, v.overview]) c.style.height = c.getAttribute('height') + 'px';
-    const legend = run.phases.filter((_, k) => run.used[k]).map(p => [p, p]);
-    ['map', 'reduce'].forEach((kind, k) => { if (run.bare[k]) legend.push([kind + 's', kind + ', phases not recorded']); });
-    legend.forEach(([colour, text]) => {
-      $('.legend', section).append(entry(colour, text), ' ');
-    });
-    v.accounts = new Map(); // properties with their colours: an account of a phase has that of the phase
     const phaseOf = {'start-up': 'startup', 'sort and spill': 'spill', 'map and reduce': 'map'};
     for (const s of run.jobs.flatMap(j => j.steps)) {
-      if (v.accounts.has(s[2])) continue;
-      const n = v.accounts.size, phase = phaseOf[s[2]] ?? s[2], own = run.phases.includes(phase) ? phase : 'account' + n;
-      if (own !== phase) document.documentElement.style.setProperty('--' + own, `hsl(${Math.round(n * 137.5) % 360} 55% 55%)`);
-      v.accounts.set(s[2], own);
+      if (accounts.has(s[2])) continue;
+      const n = accounts.size, phase = phaseOf[s[2]] ?? s[2], own = run.phases.includes(phase) ? phase : 'account' + n;
+      if (own !== phase) document.documentElement.style.setProperty('--' + own, `hsl(${Math.round(n * 137.5) % 360} 55% ${40 + n % 3 * 15}%)`);
+      accounts.set(s[2], own);
     }
     tellNodes(v);
     longest = Math.max(longest, run.end);
@@ -973,8 +1026,16 @@
   readHash();
   window.addEventListener('hashchange', readHash);
   window.addEventListener('resize', redraw);
-  window.addEventListener('beforeprint', draw); // in the colours of paper
-  window.addEventListener('afterprint', redraw);
+  const root = document.documentElement;
+  let worn = ''; // the class of the page on the screen
+  window.addEventListener('beforeprint', () => { // in the colours of paper
+    [worn, root.className] = [root.className, 'light'];
+    draw();
+  });
+  window.addEventListener('afterprint', () => {
+    root.className = worn;
+    redraw();
+  });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
   draw();
   document.documentElement.dataset.ready = 'true';
