@@ -17,7 +17,7 @@ import (
 
 // notOnYARN is the error of a verb that knows slots only.
 func notOnYARN(name string) error {
-	return fmt.Errorf("%s: runs on YARN: want run, compare, sweep, validate or inspect, without decisions (--trace, --report, --fork-at, --why); nothing else speaks of containers yet", name)
+	return fmt.Errorf("%s: runs on YARN: want run, compare, sweep, validate, inspect or report, without decisions (--trace, --report, --fork-at, --why); nothing else speaks of containers yet", name)
 }
 
 // SlotsOnly returns an error if one of the paths is the result of a run on YARN.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
-	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/study/report"
 )
@@ -37,8 +36,8 @@ chart, ledger, devices and jobs. The page needs no network. A click on an
 attempt, finding, job or part of a ledger shows it in all views.
 
 PATH is the folder of a result or a job history; several are shown side by side.
-Of a sweep, a sizing, a search of settings or a sensitivity it shows the table
-and the pictures.
+Of a sweep, a sizing, a search of settings, a sensitivity or a run on YARN it
+shows the table and the pictures.
 --verify auto tests changes by simulation, as diagnose does. With --play, which
 adds 7 MB, a button at each finding simulates its change on the page.`,
 		Example: "  slotwave run two-jobs\n  slotwave report out/two-jobs\n  slotwave report out/one out/two --out both.html",
@@ -87,9 +86,6 @@ func reportName(paths []string) string {
 // writeReport writes the page once it is whole.
 func writeReport(a *app, paths []string, k *reporting) error {
 	defer collectEarly()()
-	if err := study.SlotsOnly(paths...); err != nil {
-		return err
-	}
 	if k.Workers < 0 {
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
 	}

@@ -71,8 +71,9 @@ reduce_ms = 5000
 	verb(t, "compare", "y.toml", "--over", "cluster.memory='4 GiB','8 GiB'", "--out", "c")
 	verb(t, "sweep", "y.toml", "--over", "cluster.nodes=1,2", "--out", "s")
 	verb(t, "run", "r/manifest.json")
+	verb(t, "report", "r")
 	for _, args := range [][]string{
-		{"explain", "r", "--task", "sort/m/0"}, {"diagnose", "r"}, {"report", "r"}, {"predict", "y.toml"}, {"tune", "y.toml"}, {"sensitivity", "y.toml"},
+		{"explain", "r", "--task", "sort/m/0"}, {"diagnose", "r"}, {"predict", "y.toml"}, {"tune", "y.toml"}, {"sensitivity", "y.toml"},
 		{"predict", "y.toml", "--deadline", "1m"}, {"compare", "r", "y.toml", "--why"}, {"run", "y.toml", "--trace", "--out", "x"}, {"run", "y.toml", "--report", "x.html", "--out", "x"},
 	} {
 		code, _, stderr := call("", args...)

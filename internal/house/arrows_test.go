@@ -62,7 +62,7 @@ var arrows = map[string][]string{
 	"study/play/live":     {"diagnose", "model", "results/text", "scenarios", "sim", "study/simulated", "workload", "workload/trace"},
 	"study/play/wasm":     {"study/play/live"},
 	"study/predict":       {"model", "model/analytic", "results", "study"},
-	"study/report":        {"diagnose", "model", "model/analytic", "results", "results/figure", "results/resultdir", "results/text", "sim", "study/compare", "study/diagnosis", "study/play", "study/play/live", "study/predict", "workload"},
+	"study/report":        {"diagnose", "model", "model/analytic", "results", "results/figure", "results/resultdir", "results/text", "sim", "study", "study/compare", "study/diagnosis", "study/play", "study/play/live", "study/predict", "workload"},
 	"study/measure":       {"model", "results", "results/resultdir", "results/text", "scenarios", "study", "workload"},
 	"study/reproduce":     {"model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/figure", "results/resultdir", "results/text", "scenarios", "sim", "study", "study/calibrate", "study/compare", "study/predict", "study/simulated", "study/sweep", "workload"},
 	"study/search":        {"model", "model/fit", "results", "sim", "study", "workload"},

@@ -112,6 +112,7 @@ func TestTasksInChromium(t *testing.T) {
 	b := chromium.New(t)
 	p := page(func(n string) string { return n })
 	p.Runs[0].Findings[0].Tasks = []string{"j/m/17"}
+	p.Runs[0].Tables = []Table{{Name: "Outliers", Head: []string{"job", "task"}, Rows: [][]string{{"j", "j/m/16"}}}}
 	open(b, t, p, "")
 	do := func(action string) {
 		b.Eval("(async () => { " + action + "; await " + chromium.Painted + "; await " + chromium.Painted + " })()")
@@ -125,12 +126,15 @@ func TestTasksInChromium(t *testing.T) {
 	}
 	for _, c := range [][3]string{
 		{"document.querySelector('.tasks').parentElement.parentElement.open = true", counted, "20 attempts"},
-		{sort(3), first, "j/m/19"}, {sort(3), first, "j/m/0"}, {sort(0), first, "j/m/19"},
+		{sort(3), first, "j/m/19"}, {sort(3), first, "j/m/0"}, {"document.querySelector('.tasks th').focus();" + sort(0), first + "+document.activeElement.textContent", "j/m/19task"},
 		{input("node", "*1"), counted, "7 attempts"}, {input("node", "*1"), first, "j/m/19"}, {input("kind", "reduce"), counted, "0 attempts"},
 		{input("kind", "") + ";" + input("node", ""), counted, "20 attempts"},
 		{"location.hash = '#run=0&from=0&to=5000000'", counted, "6 attempts"},
 		{"document.querySelector('[data-finding]').click()", "document.querySelector('.chosen button').textContent", "j/m/17"},
 		{"document.querySelector('.chosen button').click()", counted, "7 attempts"},
+		{"document.querySelector('.evidence tbody tr').click()", "document.querySelector('.chosen p').textContent.split(' ')[0]", "j/m/16"},
+		{"document.querySelector('#search').value = 'j'; document.querySelector('#search').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}))", "location.hash.match(/attempt=[^&]*&job=[^&]*/)[0]", "attempt=-1&job=0"},
+		{input("colour", "job"), "document.querySelector('.legend').textContent.trim()", "j"}, {"", "location.hash.match(/colour=.*/)[0]", "colour=job"},
 		{"document.querySelector('.tasks tbody tr').click()", "String(document.querySelector('.tasks tbody tr').classList.contains('on'))", "true"},
 		{"{ const o = document.querySelector('.overview'), r = o.getBoundingClientRect(); o.dispatchEvent(new PointerEvent('pointerdown', {clientX: r.left + 92, bubbles: true}));" +
 			"window.dispatchEvent(new PointerEvent('pointermove', {clientX: r.left + 92 + (r.width - 92) / 2})); window.dispatchEvent(new PointerEvent('pointerup')) }", "location.hash.match(/to=(\\d+)/)[1]", "30000000"},
@@ -142,32 +146,25 @@ func TestTasksInChromium(t *testing.T) {
 	}
 }
 
-// The page in the dark, in print and in a narrow window: nothing is wider than the
-// window.
+// Two runs side by side, in the dark, in print and in windows of all widths. A page in the
+// dark is printed in the colours of paper.
 func TestMediaInChromium(t *testing.T) {
-	b := chromium.New(t)
-	open(b, t, page(func(n string) string { return n }), "")
-	b.Picture("light")
-	wide := func(what string) {
-		b.Eval(chromium.Painted)
-		if b.Eval("document.documentElement.scrollWidth <= window.innerWidth") != true {
-			t.Errorf("%s: %v pixels in a window of %v", what, b.Eval("document.documentElement.scrollWidth"), b.Eval("window.innerWidth"))
+	b, p := chromium.New(t), page(func(n string) string { return n })
+	p.Runs, p.Difference = append(p.Runs, p.Runs[0]), "one against the other"
+	p.Runs[0].Verdict = strings.Repeat("mapred.reduce.slowstart.", 5)
+	open(b, t, p, "")
+	b.Windows()
+	if b.Eval("new Set([...document.querySelectorAll('.run')].map(r => r.getBoundingClientRect().top)).size") != 1.0 {
+		t.Error("the runs do not stand side by side in a wide window")
+	}
+	for _, c := range [][2]string{
+		{"document.documentElement.className = ''", "rgb(13, 17, 23)"}, {"dispatchEvent(new Event('beforeprint'))", "rgb(255, 255, 255)"}, {"dispatchEvent(new Event('afterprint'))", "rgb(13, 17, 23)"},
+	} {
+		b.Call("Emulation.setEmulatedMedia", map[string]any{"media": "screen", "features": []any{map[string]any{"name": "prefers-color-scheme", "value": "dark"}}})
+		if got := b.Eval(c[0] + "; getComputedStyle(document.body).backgroundColor"); got != c[1] {
+			t.Errorf("%s: the ground is %v, want %s", c[0], got, c[1])
 		}
-		b.Picture(what)
 	}
-	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": "dark"}}})
-	wide("dark")
-	if got := b.Eval("getComputedStyle(document.body).backgroundColor"); got != "rgb(13, 17, 23)" {
-		t.Errorf("dark: the ground is %v", got)
-	}
-	b.Call("Emulation.setEmulatedMedia", map[string]any{"media": "print", "features": []any{}})
-	wide("print")
-	if b.Eval("getComputedStyle(document.querySelector('.keys')).display") != "none" {
-		t.Error("print: the keys are shown")
-	}
-	b.Call("Emulation.setEmulatedMedia", map[string]any{"media": "", "features": []any{}})
-	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": false})
-	wide("narrow")
 }
 
 // A million attempts fit into 12 MB, and into the memory of the page. The log has

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -24,10 +25,10 @@ import (
 )
 
 // Write diagnoses each path, the folder of a result or a history, and writes a
-// page with all of them side by side. Of the result of a study it shows the table and
-// the pictures. If building is not nil, the page has the simulator, and building is told
-// if that takes long. It returns the paths of the runs that it diagnosed, and
-// what the second of two has changed.
+// page with all of them side by side. Of the result of a study, or of a run on
+// YARN, it shows the table and the pictures. If building is not nil, the page has
+// the simulator, and building is told if that takes long. It returns the paths of
+// the runs that it diagnosed, and what the second of two has changed.
 func Write(w io.Writer, paths []string, k diagnosis.Options, building func(string)) (diagnosed []string, compared string, warnings []string, err error) {
 	page := Page{Title: "slotwave report"}
 	var names []string
@@ -56,7 +57,10 @@ func Write(w io.Writer, paths []string, k diagnosis.Options, building func(strin
 		if k.Anonymise {
 			name = fmt.Sprintf("run-%d", len(names)+1)
 		}
-		run := reported(d, name)
+		run, err := reported(d, name)
+		if err != nil {
+			return nil, "", nil, err
+		}
 		if building != nil {
 			run.offerTrials(strings.TrimSuffix("slotwave diagnose "+path+" --on "+k.On, " --on "))
 			tried = tried || run.Packed != nil
@@ -101,9 +105,26 @@ func difference(before, after *Run) string {
 	return fmt.Sprintf("%s against %s, %s in both: %s.", after.Name, before.Name, text.Count(e.Jobs, "job"), e)
 }
 
+// folded are the tables of a diagnosis that a page folds, with their titles.
+var folded = map[string]string{"outliers.csv": "Outliers", "correlations.csv": "Correlations", "breakdown.csv": "Threads"}
+
 // reported returns the diagnosis as a run of a report.
-func reported(d *diagnosis.Diagnosis, name string) *Run {
+func reported(d *diagnosis.Diagnosis, name string) (*Run, error) {
 	r := &Run{Diagnosis: d, Name: text.Escape(name), Verdict: d.Conclusion(), Answers: answersOf(d)}
+	err := d.Diagnosis.Write(func(name string, content func(io.Writer) error) error {
+		if folded[name] == "" {
+			return nil
+		}
+		var b bytes.Buffer
+		if err := content(&b); err != nil {
+			return err
+		}
+		t, err := readTable(folded[name], &b)
+		if len(t.Rows) > 0 {
+			r.Tables = append(r.Tables, t)
+		}
+		return err
+	})
 	if len(d.Findings) > 0 && !slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool { return f.Receipt.Pairs > 0 }) {
 		hint := " The flag --verify tests them; with --play the page does."
 		if slices.ContainsFunc(d.Unknown, func(u diagnose.Unknown) bool { return u.What == "cluster and settings" }) {
@@ -114,7 +135,7 @@ func reported(d *diagnosis.Diagnosis, name string) *Run {
 	if d.Dataflow != nil {
 		r.Sampled = sampledFlow(d.Dataflow)
 	}
-	return r
+	return r, err
 }
 
 // sampledFlow returns the dataflow of sampling records, with its inputs and outputs

@@ -44,6 +44,7 @@ type Run struct {
 	Sampled *Flow            // the dataflow from sampling records; nil: none
 	Answers []results.Answer // of the models to the question of the run
 	Packed  []byte           // the question that the page simulates; nil: none
+	Tables  []Table          // that are folded
 	Trials  []Trial          // of the changes of findings; nil: the page has no simulator
 }
 

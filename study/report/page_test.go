@@ -215,14 +215,15 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// The result of a study is shown as its table, without empty columns, and its pictures.
+// The result of a study is shown as its table, without columns that are empty or 0
+// and with its rows by metric, and its pictures.
 func TestStudies(t *testing.T) {
 	folder := t.TempDir()
 	d, err := resultdir.Create(folder, resultdir.Purpose{Verb: "sweep"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{"summary.csv": "point,empty,mean\n1,,<b>\n", "line.svg": "<svg></svg>", "points.csv": "point\n1\n"} {
+	for name, content := range map[string]string{"summary.csv": "point,metric,n,empty,mean,of_all\n1,makespan_ns,2,0,9e10,1234.5\n1,price,2,,<b>,0.123456\n1,late,0,,,\n2,makespan_ns,2,,1.23456e9,0\n", "line.svg": "<svg></svg>", "points.csv": "point\n1\n"} {
 		if err := d.Write(name, resultdir.Text(content)); err != nil {
 			t.Fatal(err)
 		}
@@ -235,10 +236,27 @@ func TestStudies(t *testing.T) {
 	if err != nil || len(runs) != 0 {
 		t.Fatalf("got runs %v, %v: want none", runs, err)
 	}
-	for _, want := range []string{"<th>point</th><th>mean</th>", "<td>1</td><td>&lt;b&gt;</td>", base64.RawStdEncoding.EncodeToString([]byte("<svg></svg>"))} {
+	for _, want := range []string{
+		"<th>point</th><th>metric</th><th>n</th><th>mean</th><th>of all</th>",
+		"<td>1</td><td>makespan</td><td>2</td><td>1 min 30 s</td><td>1234</td></tr>\n<tr><td>2</td><td>makespan</td><td>2</td><td>1.23 s</td><td>0</td></tr>\n<tr><td>1</td><td>price</td><td>2</td><td>&lt;b&gt;</td><td>0.1235</td></tr>\n</tbody>",
+		base64.RawStdEncoding.EncodeToString([]byte("<svg></svg>")),
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page lacks %s", want)
 		}
+	}
+}
+
+// Outliers are a table of the page, without what is 0 or unknown, in units for people.
+func TestOutliersAreShown(t *testing.T) {
+	o := diagnose.Outlier{Job: "j", Stage: "map", Task: "j/m/1", Node: "n", Time: 90 * s, Limit: 2 * s}
+	d := &diagnosis.Diagnosis{Diagnosis: &diagnose.Diagnosis{Jobs: []diagnose.JobDiagnosis{{ID: "j", Finish: s, Outliers: []diagnose.Outlier{o}}}}}
+	r, err := reported(d, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(r.Tables), "[{Outliers [job stage task node time threshold critical] [[j map j/m/1 n 1 min 30 s 2.00 s false]] 0}]"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
