@@ -41,7 +41,7 @@ func (r *Run) columns() (aboutRun, []column) {
 	for p := range workload.NumPhases {
 		about.Phases = append(about.Phases, p.String())
 	}
-	for k := workload.Map; k <= workload.TaskCleanup; k++ {
+	for k := workload.Map; k <= workload.ReduceTaskCleanup; k++ {
 		about.Kinds = append(about.Kinds, k.String())
 	}
 	for s := workload.Succeeded; s <= workload.Running; s++ {
@@ -66,7 +66,7 @@ func (r *Run) columns() (aboutRun, []column) {
 	for i := range about.Jobs {
 		j := &about.Jobs[i]
 		j.Usual, j.Flow = []usual{}, g.flows.of(j.ID)
-		for k := workload.Map; k <= workload.TaskCleanup; k++ {
+		for k := workload.Map; k <= workload.ReduceTaskCleanup; k++ {
 			if u, ok := all[[2]int{i, int(k)}]; ok {
 				j.Usual = append(j.Usual, u)
 			}

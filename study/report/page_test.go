@@ -147,6 +147,9 @@ func TestColumns(t *testing.T) {
 	if err := json.Unmarshal(head, &about); err != nil {
 		t.Fatal(err)
 	}
+	if last := int(workload.ReduceTaskCleanup); len(about.Kinds) != last+1 || about.Kinds[last] != workload.ReduceTaskCleanup.String() {
+		t.Errorf("the kinds are %q", about.Kinds)
+	}
 	if about.Rows != 20 || len(about.Lanes) != 6 || len(about.Nodes) != 3 {
 		t.Errorf("%d rows on %v of %v", about.Rows, about.Lanes, about.Nodes)
 	}
