@@ -251,7 +251,7 @@ func TestTryInChromium(t *testing.T) {
 	if got := b.Eval("document.querySelector('.tried li').textContent"); got != "The run takes 2 min 21 s with A and 1 min 28 s with B: 53.1 s less (37.7 %)." {
 		t.Errorf("the page says %v", got)
 	}
-	b.Picture("tried")
+	b.Windows()
 	limit := all.Runs[0].Question
 	limit.Jobs = slices.Repeat(limit.Jobs, mostTried/limit.Tasks()+1)
 	r.Question = &limit
