@@ -10,7 +10,7 @@
   const filter = {injob: '', node: '', kind: '', state: '', slow: '', colour: ''}; // of the attempts of all sections; empty: any, and the colours of phases
   const accounts = new Map(); // properties with their colours: an account of a phase has that of the phase
   const order = {by: 'time', down: true}; // of the tables of tasks
-  let longest = 1, scheduled = false;
+  let longest = 1, scheduled = false, address = 0;
 
   // unpack reads the data of a run: JSON, a zero byte, columns of varints.
   async function unpack(base64) {
@@ -691,9 +691,12 @@
       v.findingOn = here && v.findingRows.get(state.finding);
       for (const on of [v.jobOn, v.findingOn]) if (on) on.classList.add('on');
     }
-    let h = `#run=${state.run}&attempt=${state.attempt}&job=${state.job}&finding=${state.finding}&from=${Math.round(state.from)}&to=${Math.round(state.to)}`;
-    for (const [k, f] of Object.entries(filter)) if (f) h += `&${k}=${encodeURIComponent(f)}`;
-    if (location.hash !== h) history.replaceState(null, '', h);
+    clearTimeout(address); // after the picture, since the browser takes its time
+    address = setTimeout(() => {
+      let h = `#run=${state.run}&attempt=${state.attempt}&job=${state.job}&finding=${state.finding}&from=${Math.round(state.from)}&to=${Math.round(state.to)}`;
+      for (const [k, f] of Object.entries(filter)) if (f) h += `&${k}=${encodeURIComponent(f)}`;
+      if (location.hash !== h) history.replaceState(null, '', h);
+    });
   }
   function redraw() {
     if (!scheduled) {
