@@ -156,7 +156,7 @@ func (b *Browser) Windows() {
 		for _, width := range []int{390, 768, 1280, 1920} {
 			b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false})
 			b.Eval(Painted)
-			if more := b.Eval("document.documentElement.scrollWidth - innerWidth"); more.(float64) > 0 {
+			if more := b.Eval("document.documentElement.scrollWidth - document.documentElement.clientWidth"); more.(float64) > 0 {
 				b.t.Errorf("%s: %v pixels more than a window of %d", medium, more, width)
 			}
 			b.Picture(fmt.Sprintf("%s-%d", medium, width))
