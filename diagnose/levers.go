@@ -372,7 +372,7 @@ func limitsOf(q *model.WhatIf) []lever {
 	}
 	for i := range q.Scheduler.Queues {
 		for _, key := range q.Scheduler.Queues[i].Conf.Keys() {
-			if key == "capacity" && len(q.Scheduler.Queues) > 1 {
+			if value, _ := q.Scheduler.Queues[i].Conf.Lookup(key); key == "capacity" && (len(q.Scheduler.Queues) > 1 || value == "100") { // all of the cluster is no limit
 				continue
 			}
 			add("scheduler.queue."+strings.ReplaceAll(key, "-", "_"), "limit of a queue", fmt.Sprintf("no %s of queue %s", strings.ReplaceAll(key, "-", "_"), q.Scheduler.Queues[i].Name), weightUnusual, func(q *model.WhatIf) {
@@ -381,8 +381,9 @@ func limitsOf(q *model.WhatIf) []lever {
 			})
 		}
 	}
-	for _, key := range q.Scheduler.Conf.Keys() { // elements of the fair scheduler's file
-		if _, known := workload.FindProperty(key); !known {
+	for _, key := range q.Scheduler.Conf.Keys() { // elements of the fair scheduler's file; no property of the cluster, such as of a recorded job, is one
+		_, property := workload.FindProperty(key)
+		if _, ofCluster := q.Cluster.Conf.Lookup(key); !property && !ofCluster {
 			add("scheduler."+key, "limit of the scheduler", "no "+key, weightUnusual, func(q *model.WhatIf) { q.Scheduler.Conf = q.Scheduler.Conf.Without(key) })
 		}
 	}

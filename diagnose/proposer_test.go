@@ -139,6 +139,17 @@ func TestLevers(t *testing.T) {
 		Scheduler: model.Scheduler{Name: "fair2", Pools: []model.Pool{{Name: "etl", MaxMaps: &three, MinMaps: 2, Weight: 0.1}}},
 	}
 	q.Jobs[0].Conf.Set("mapred.child.java.opts", "-Xmx1400m")
+	q.Cluster.Conf.Set("bouncer.cookie.domain", "example.com") // of a recorded job
+	q.Scheduler.Conf.Set("userMaxJobsDefault", "2")
+	q.Scheduler.Conf = q.Cluster.Conf.Over(q.Scheduler.Conf)
+	whole := model.Queue{Name: "default"}
+	whole.Conf.Set("capacity", "100")
+	q.Scheduler.Queues = []model.Queue{whole}
+	for _, l := range levers(&q) {
+		if strings.Contains(l.key, "bouncer") || l.key == "scheduler.queue.capacity" {
+			t.Errorf("%s is a lever: want no property of another program, and not all of the cluster as a limit", l.key)
+		}
+	}
 	find := func(key string) *lever {
 		list := levers(&q)
 		i := slices.IndexFunc(list, func(l lever) bool { return l.key == key })
@@ -154,6 +165,9 @@ func TestLevers(t *testing.T) {
 	free, err := find("scheduler.pool.max_maps").to[0].Edit(q)
 	if err != nil || free.Scheduler.Pools[0].MaxMaps != nil || q.Scheduler.Pools[0].MaxMaps == nil {
 		t.Errorf("without the limit of the pool: %+v, %v", free.Scheduler, err)
+	}
+	if free, err := find("scheduler.userMaxJobsDefault").to[0].Edit(q); err != nil || free.Scheduler.Conf.String("userMaxJobsDefault", "") != "" {
+		t.Errorf("without the limit of users: %+v, %v", free.Scheduler, err)
 	}
 	for key, weight := range map[string]float64{"weight": weightUnusual, "min_maps": weightSet} {
 		change := find("scheduler.pool." + key).to[0]
