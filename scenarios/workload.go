@@ -547,7 +547,7 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	}
 	jobs := l.swimJobs(len(c.Nodes))
 	if len(l.history.Jobs) > 0 {
-		l.replay.FetchSleep, l.replay.CommitWait = waitsOfReduces(c)
+		l.replay.FetchSleep, l.replay.Heartbeat = waitsOfReduces(c)
 		r, err := l.history.Replay(l.replay)
 		if err != nil {
 			damage := ""
@@ -617,9 +617,8 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 }
 
 // waitsOfReduces returns how long the loop of a reduce sleeps that finds nothing to fetch,
-// and how long a reduce waits on average for the permission to commit: for the heartbeat
-// that asks for it, and until it asks its tracker again.
-func waitsOfReduces(c *model.Cluster) (fetch, commit time.Duration) {
+// and the heartbeat of its tracker, by which it knows of maps and may commit.
+func waitsOfReduces(c *model.Cluster) (fetch, heartbeat time.Duration) {
 	release, err := model.FindRelease(c.Hadoop)
 	if err != nil || release.Ideal || release.YARN != nil {
 		return 0, 0
@@ -628,7 +627,7 @@ func waitsOfReduces(c *model.Cluster) (fetch, commit time.Duration) {
 	if err != nil { // reported where it is read
 		return 0, 0
 	}
-	return release.FetchSleep, beat/2 + time.Second
+	return release.FetchSleep, beat
 }
 
 // dealUsers gives the jobs that name no user to as many users in turn.

@@ -42,9 +42,9 @@ type ReplayOptions struct {
 	// other: what one run of it happened to take, another need not. 0: all keep their own.
 	Drawn Seed
 
-	// FetchSleep is ReduceTasks.FetchSleep of rescaled jobs, and CommitWait how long
-	// a reduce waits for the permission to commit, as a rule.
-	FetchSleep, CommitWait time.Duration
+	// FetchSleep is ReduceTasks.FetchSleep of rescaled jobs, and Heartbeat that of
+	// trackers, which tell a reduce of maps and let it commit; 0: at once.
+	FetchSleep, Heartbeat time.Duration
 
 	// Bytes is the factor by which the data of the history was multiplied (0: 1):
 	// see MapTasks.grow.

@@ -39,8 +39,12 @@ func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOpti
 		return 0
 	}
 	p, fixed, last := extractProfile(h), fixedReduce(h), h.LastMap()
-	if j.Commits {
-		fixed = max(fixed, o.CommitWait.Seconds())
+	late := time.Duration(0) // a reduce that keeps up with the maps may know all and wake to fetch so long after them
+	if o.Heartbeat > 0 {
+		late = 2*o.Heartbeat + time.Second + o.FetchSleep
+		if j.Commits { // waits for half a heartbeat, and until it asks its tracker again
+			fixed = max(fixed, (o.Heartbeat/2 + time.Second).Seconds())
+		}
 	}
 	r.FetchSleep = o.FetchSleep
 	var shuffles [2][]float64 // of reduces that had no maps to wait for, and of others
@@ -66,7 +70,7 @@ func (j *Job) rescale(h *HistoryJob, winners [2][]*HistoryAttempt, o *ReplayOpti
 		took, behind := w.copied(ends)
 		copied.Each = append(copied.Each, Seconds(grow*took))
 		if r.Shuffle.Each[i] > longest {
-			longest, longestBehind = r.Shuffle.Each[i], behind
+			longest, longestBehind = r.Shuffle.Each[i], behind && tail > late
 		}
 	}
 	o.draw(h, Reduce, r.Time.Each, winners[Reduce], func(w *HistoryAttempt) int64 { return max(0, w.ShuffleBytes) })

@@ -64,7 +64,7 @@ func TestReplayRescaled(t *testing.T) {
 	}
 	// The later one slept for all of its 5 s, and 2 s of each reduce phase were the wait
 	// to commit: these do not grow.
-	waits := replay(t, record(100), ReplayOptions{Rescaled: true, Bytes: 2, FetchSleep: sec(5), CommitWait: sec(2)}).Jobs[0].Reduces
+	waits := replay(t, record(100), ReplayOptions{Rescaled: true, Bytes: 2, FetchSleep: sec(5), Heartbeat: sec(2)}).Jobs[0].Reduces
 	check("copy of the first with waits", waits.Copy.Each[0], sec(5))
 	check("copy of the later with waits", waits.Copy.Each[1], sec(5))
 	check("reduce of the first with waits", waits.Time.Each[0], sec(6))
@@ -231,10 +231,11 @@ func TestMapsGrowWithTheData(t *testing.T) {
 
 // A reduce that was behind with the maps from its start on, at 10 s, until 57 copied for
 // 47 s, and does so after the last map if it starts later. Where it was not, since its
-// shuffle ended 2 s after the last of three maps, it keeps these.
+// shuffle ended 2 s after the last of three maps, it keeps these. So it does with the 10 s
+// in which heartbeats of 3 s and a loop that sleeps for 5 s let it know of all maps.
 func TestReduceBehindTheMaps(t *testing.T) {
 	sec := func(s float64) time.Duration { return Seconds(s) }
-	for _, x := range []struct{ shuffle, copied float64 }{{47, 47}, {22, 0}} {
+	for _, x := range []struct{ shuffle, copied, heartbeat float64 }{{47, 47, 0}, {22, 0, 0}, {30, 30, 0}, {30, 0, 3}, {47, 47, 3}} {
 		j := NewHistoryJob("job_1_1")
 		j.Outcome, j.Submit, j.Finish = Succeeded, 0, sec(60)
 		for i, finish := range []float64{10, 20, 30, 10 + x.shuffle + 1} {
@@ -251,12 +252,12 @@ func TestReduceBehindTheMaps(t *testing.T) {
 			task.Attempts = []HistoryAttempt{a}
 			j.Tasks = append(j.Tasks, task)
 		}
-		r := replay(t, &History{Jobs: []HistoryJob{j}}, ReplayOptions{Rescaled: true}).Jobs[0].Reduces
+		r := replay(t, &History{Jobs: []HistoryJob{j}}, ReplayOptions{Rescaled: true, Heartbeat: sec(x.heartbeat), FetchSleep: 5 * time.Second}).Jobs[0].Reduces
 		if got, _ := r.Copy.Expect(1); got != x.copied {
 			t.Errorf("shuffle of %v s: copies for %v s, want %v", x.shuffle, got, x.copied)
 		}
-		if own, _ := r.FirstWave.Expect(1); x.copied == 0 && own != 2 {
-			t.Errorf("after the last map: got %v s, want 2", own)
+		if own, _ := r.FirstWave.Expect(1); x.copied == 0 && own != x.shuffle-20 {
+			t.Errorf("after the last map: got %v s, want %v", own, x.shuffle-20)
 		}
 	}
 }
