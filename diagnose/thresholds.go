@@ -3,6 +3,7 @@ package diagnose
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -79,28 +80,30 @@ func DefaultThresholds() Thresholds {
 // their defaults. file names it in errors.
 func ReadThresholds(file, text string) (Thresholds, error) {
 	t := DefaultThresholds()
-	meta, err := toml.Decode(text, &t)
+	var values map[string]any
+	_, err := toml.Decode(text, &values)
 	if parse := (toml.ParseError{}); errors.As(err, &parse) {
 		return t, fmt.Errorf("%s:%d: %s", file, parse.Position.Line, parse.Message)
 	}
-	if err != nil {
-		return t, fmt.Errorf("%s: %w", file, err)
-	}
 	var errs []error
-	for _, key := range undecoded(&meta) {
-		want, names := "a threshold", thresholdNames()
-		if near := input.Nearest(key, names); near >= 0 {
-			want = names[near]
-		} else if len(errs) == 0 { // the list once
-			want = "one of " + strings.Join(names, ", ")
+	names, fields := thresholdNames(), reflect.ValueOf(&t).Elem()
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		value, i := reflect.ValueOf(values[key]), slices.Index(names, key)
+		if i < 0 {
+			want := "a threshold"
+			if near := input.Nearest(key, names); near >= 0 {
+				want = names[near]
+			} else if len(errs) == 0 { // the list once
+				want = "one of " + strings.Join(names, ", ")
+			}
+			errs = append(errs, fmt.Errorf("%s:%d: got unknown key %s: want %s", file, lineOf(text, key), key, want))
+			continue
 		}
-		errs = append(errs, fmt.Errorf("%s:%d: got unknown key %s: want %s", file, lineOf(text, key), key, want))
-	}
-	v := reflect.ValueOf(t)
-	for i := range v.NumField() {
-		name := v.Type().Field(i).Tag.Get("toml")
-		if f := v.Field(i).Float(); !(f >= 0) || math.IsInf(f, 0) {
-			errs = append(errs, fmt.Errorf("%s:%d: %s: got %v: want 0 or more", file, lineOf(text, name), name, f))
+		if value.CanFloat() || value.CanInt() {
+			fields.Field(i).Set(value.Convert(fields.Field(i).Type()))
+		}
+		if f := fields.Field(i).Float(); !value.CanFloat() && !value.CanInt() || !(f >= 0) || math.IsInf(f, 0) {
+			errs = append(errs, fmt.Errorf("%s:%d: %s: got %#v: want 0 or more", file, lineOf(text, key), key, values[key]))
 		}
 	}
 	return t, errors.Join(errs...)

@@ -199,13 +199,16 @@ func (m *Machine) AllCodecs() []Codec {
 }
 
 // codec returns the codec of a class on this machine, or none if it is not used.
-func (m *Machine) codec(used bool, class string) (Codec, error) {
+func (m *Machine) codec(used bool, key, class string) (Codec, error) {
 	if !used {
 		class = "none"
 	}
 	c, err := FindCodec(class)
 	if i := slices.IndexFunc(m.Codecs, func(own Codec) bool { return own.Name == c.Name }); err == nil && i >= 0 {
 		c = m.Codecs[i]
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", key, err)
 	}
 	return c, err
 }
@@ -252,9 +255,9 @@ type Program struct {
 // on every device. HDFS writes go at the rate of the slowest device in the
 // pipeline.
 func (m *Machine) Planner(program *Program, conf taskplan.Conf, reduces int) (*taskplan.Planner, error) {
-	in, err0 := m.codec(program.InCodec != "", program.InCodec)
-	interm, err1 := m.codec(conf.IntermCompressed, conf.IntermCodec)
-	out, err2 := m.codec(conf.OutCompressed, conf.OutCodec)
+	in, err0 := m.codec(program.InCodec != "", "input", program.InCodec)
+	interm, err1 := m.codec(conf.IntermCompressed, "mapred.map.output.compression.codec", conf.IntermCodec)
+	out, err2 := m.codec(conf.OutCompressed, "mapred.output.compression.codec", conf.OutCodec)
 	if err := errors.Join(err0, err1, err2, m.measuredWith(interm, out), m.fits(program, &conf), m.Check()); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -377,12 +376,8 @@ func (t clusterTable) readSlowdowns(c *model.Cluster, l *load, m *hardware) {
 		if more := len(missing) - most; more > 0 {
 			shown += fmt.Sprintf(" and %d more", more)
 		}
-		var names []string
-		for i := range c.Nodes {
-			names = append(names, c.Nodes[i].Name)
-		}
-		if n := len(names); n > 0 {
-			t.warnAt(t.line("slowdowns"), "cluster.slowdowns: no node of this cluster has the name %s, so it has no effect: want one of %s to %s%s", shown, names[0], names[n-1], input.DidYouMean(missing[0], names))
+		if len(c.Nodes) > 0 {
+			t.warnAt(t.line("slowdowns"), "cluster.slowdowns: no node of this cluster has the name %s, so it has no effect: want one of %s", shown, nodesNear(c, missing[0]))
 		}
 	}
 	in.done()

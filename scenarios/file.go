@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -41,6 +42,13 @@ func siblings(name string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// MissingError is about a name that is neither a file nor a shipped scenario.
+type MissingError struct{ Name, hint string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s: no such file or shipped scenario%s; slotwave list prints the shipped ones", e.Name, e.hint)
 }
 
 // OpenReading is Open with a way to read histories.
@@ -73,7 +81,9 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 		if i := input.NearestFile(name, near); i >= 0 {
 			hint = fmt.Sprintf(" (did you mean %s?)", near[i])
 		}
-		return nil, fmt.Errorf("%s: no such file or shipped scenario%s; slotwave list prints the shipped ones", name, hint)
+		return nil, &MissingError{name, hint}
+	case errors.Is(err, syscall.ENOTDIR) && strings.TrimRight(name, `/\`) != name:
+		return nil, fmt.Errorf("%s: want %s: it is no folder", name, strings.TrimRight(name, `/\`))
 	case err != nil:
 		return nil, err
 	case !info.IsDir() && !info.Mode().IsRegular():
@@ -93,7 +103,7 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 		return nil, err
 	}
 	if len(bytes.TrimSpace(f.data)) == 0 {
-		return nil, fmt.Errorf("%s: the file is empty", name)
+		return nil, fmt.Errorf("%s: the file is empty: want a scenario, such as slotwave show two-jobs prints", name)
 	}
 	f.slug = slugOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	f.folder = filepath.Dir(name)
@@ -124,7 +134,7 @@ func (f *File) changes(key string) bool {
 // Scenario makes the questions of one seed. One error lists all mistakes in the
 // file.
 func (f *File) Scenario(seed uint64) (*Scenario, error) {
-	if first := bytes.TrimLeft(f.data, " \t\r\n\ufeff"); !f.history && len(first) > 0 && first[0] == '{' {
+	if first := bytes.TrimLeft(f.data, " \t\r\n\ufeff"); !f.history && len(first) > 0 && first[0] == '{' && filepath.Ext(f.name) != ".toml" {
 		return f.recorded()
 	}
 	t, err := f.overlaid()
@@ -312,6 +322,9 @@ func (f *File) modelFiles(t *table, s *Scenario) {
 		if name == "" {
 			return ""
 		}
+		if filepath.Ext(name) == ".toml" && key == "platform_model" {
+			t.failf(key, "%s: want platform.json, which slotwave platform fit --out writes", name)
+		}
 		if !filepath.IsAbs(name) && f.files == nil {
 			name = filepath.Join(f.folder, name)
 		}
@@ -374,6 +387,11 @@ func (t *table) variations() (names []string, choices [][]any) {
 		v, _ := vary.ask(key)
 		list, ok := v.([]any)
 		if !ok || len(list) == 0 {
+			if _, dotted := v.(map[string]any); dotted {
+				key = firstLeaf(key, v)
+				vary.fail(cmp.Or(vary.lines["vary."+key], vary.line("")), "vary.%s: want the key in quotes: %q = [...]", key, key)
+				continue
+			}
 			vary.want(key, v, `a list of values for a key such as "cluster.map_slots"`)
 			continue
 		}
@@ -407,7 +425,7 @@ func pick(choices [][]any, i, k int) int {
 // question reads what a run asks: cluster, scheduler, configuration, workload.
 func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	q := &run.Question
-	q.Seed = seed
+	t.top, q.Seed = t, seed
 	q.Fidelity = t.fidelity()
 	t.phases = q.Fidelity == model.Phase || q.Fidelity == model.Device
 	t.traced = t.gives("workload", "trace") && !t.has("job")
@@ -431,7 +449,11 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	if onYARN != nil {
 		q.Scheduler, q.YARN = onYARN.scheduler(&q.Cluster)
 		if t.has("change") {
-			t.failf("change", "the scheduler of a cluster on YARN does not change in a run")
+			if f.fork != nil {
+				t.fail(0, "--fork-at: the scheduler of a cluster on YARN does not change in a run: want slotwave compare with --over scheduler.name=A,B")
+			} else {
+				t.failf("change", "the scheduler of a cluster on YARN does not change in a run")
+			}
 		}
 		t.ask("change")
 	} else {
@@ -691,7 +713,7 @@ func openQueues(name string, r Reading, settings []string) (*File, error) {
 		case holds("<configuration"):
 			got = "settings of a cluster, which are read where they lie beside its queues"
 		}
-		return nil, fmt.Errorf("%s: %s: want capacity-scheduler.xml or fair-scheduler.xml of YARN", name, got)
+		return nil, fmt.Errorf("--workload: %s: %s: want capacity-scheduler.xml or fair-scheduler.xml of YARN", name, got)
 	}
 	workload := r.Workload
 	r.Workload = ""

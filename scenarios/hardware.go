@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
@@ -125,7 +126,7 @@ func (t *table) slowDisks(disks []model.Disk) {
 	for i, x := range list {
 		f, ok := asNumber(x)
 		if !ok || f < 1e-3 || f > 1e3 || len(list) != len(disks) {
-			t.want("disk_slowdown", v, "a factor on the time of the disks, or a list of one for each of them")
+			t.want("disk_slowdown", v, fmt.Sprintf("a factor on the time of the disks, or a list of one for each of the %d disks of a node", len(disks)))
 			return
 		}
 		disks[i].Read /= f
@@ -396,7 +397,7 @@ func (m *hardware) readLoads(t *table, c *model.Cluster) {
 		l.Disk = in.integer("disk", -1, 0, 1000)
 		switch {
 		case l.Node < 0:
-			in.failf("node", "%q: want the name of one of %d nodes", node, len(c.Nodes))
+			in.failf("node", "%q: want one of %s", node, nodesNear(c, node))
 		case m.fidelity != model.Device:
 			t.idleAt(t.lines[index("cluster.load", i)], "cluster.load has no effect at fidelity %v", m.fidelity)
 		case l.Disk >= len(c.Machines[c.Nodes[l.Node].Machine].Disks):
@@ -504,4 +505,16 @@ func spillsOf(j *workload.Job, release *model.YARNRelease) (spills []float64, su
 		}
 	}
 	return spills, sum
+}
+
+// nodesNear names the first and the last node of a cluster, and one that may have been meant.
+func nodesNear(c *model.Cluster, name string) string {
+	var names []string
+	for i := range c.Nodes {
+		names = append(names, c.Nodes[i].Name)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return names[0] + " to " + names[len(names)-1] + input.DidYouMean(name, names)
 }

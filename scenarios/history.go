@@ -31,10 +31,13 @@ func (r *Reading) check() error {
 	}
 	if r.Topology != "" {
 		if _, err := trace.Detect(r.Topology); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("--topology %s: want a file with the racks and machines alone (slotwave help formats)", r.Topology)
+			return fmt.Errorf("--topology %s: want a file with the racks and machines alone: an object with name and children, or a table of them (slotwave help formats)", r.Topology)
 		}
 		jobs := errors.New("holds jobs")
 		h, err := trace.ReadOptions{}.Each([]string{r.Topology}, func(*workload.HistoryJob) error { return jobs })
+		if err == nil && len(h.Problems) > 0 {
+			return fmt.Errorf("--topology %v", h.Problems[0])
+		}
 		if errors.Is(err, jobs) || err == nil && h.Topology.Hosts() == 0 {
 			return fmt.Errorf("--topology %s: want a file with the racks and machines alone", r.Topology)
 		}

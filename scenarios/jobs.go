@@ -239,7 +239,7 @@ func (t jobTable) splits(v any, m *workload.MapTasks, c *model.Cluster) []worklo
 		}
 		for _, h := range hosts {
 			if !known[h] {
-				t.warnAt(t.line(index("split_hosts", i)), "%s: the cluster has no node %q", join(t.path, index("split_hosts", i)), h)
+				t.warnAt(t.line(index("split_hosts", i)), "%s: the cluster has no node %q: want one of %s", join(t.path, index("split_hosts", i)), h, nodesNear(c, h))
 			}
 		}
 		splits[i] = workload.Split{Hosts: hosts, Bytes: m.InputBytes / int64(m.Count)}

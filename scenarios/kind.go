@@ -20,7 +20,7 @@ func kindOf(t *table) (what, next string) {
 	case has("goal", "node"):
 		return goalsAndOffers, "slotwave size SCENARIO " + t.file + " asks them"
 	case has("factor"):
-		return "a study without the key scenario", "slotwave sweep simulates a study"
+		return "a study without the key scenario", "scenario = \"two-jobs\" names one"
 	case has("cores", "disk", "nic_mb"):
 		return "a platform", "it takes --set cluster.platform=" + t.file
 	case has("data", "combiner"):

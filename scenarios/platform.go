@@ -24,8 +24,11 @@ func Platforms() []string { return namesIn("platforms") }
 // Profiles names the shipped job profiles.
 func Profiles() []string { return namesIn("profiles") }
 
-// Platform reads a shipped platform.
+// Platform reads a shipped platform or one in a file.
 func Platform(name string) (model.Machine, error) {
+	if data, err := os.ReadFile(name); err == nil && !slices.Contains(Platforms(), name) {
+		return readPlatform(data, name)
+	}
 	data, err := shippedIn("platforms", name, Platforms())
 	if err != nil {
 		return model.Machine{}, err
@@ -49,16 +52,18 @@ func (f *File) described(to *Scenario, folder, name string, names []string) (dat
 		to.note(Input{Name: file, Data: data})
 		return data, file, err
 	}
-	if !strings.Contains(name, ".") && !strings.ContainsRune(name, filepath.Separator) {
-		_, err = shippedIn(folder, name, names)
-		return nil, "", err
-	}
 	file = name
 	if !filepath.IsAbs(name) {
 		file = filepath.Join(f.folder, name)
 	}
 	info, err := os.Stat(file)
 	switch {
+	case err == nil && info.IsDir():
+		inside, _ := filepath.Glob(filepath.Join(file, "platform.*"))
+		return nil, file, fmt.Errorf("%s: a folder: want a file%s", name, strings.TrimRight(" in it, such as "+strings.Join(inside, " or "), " "))
+	case err != nil && !strings.Contains(name, ".") && !strings.ContainsRune(name, filepath.Separator):
+		_, err = shippedIn(folder, name, names)
+		return nil, "", err
 	case errors.Is(err, fs.ErrNotExist) && len(names) > 0:
 		return nil, file, fmt.Errorf("%s: no such file%s: want a file or one of the shipped %s: %s", name, input.DidYouMean(name, names), folder, strings.Join(names, ", "))
 	case err != nil:

@@ -66,6 +66,7 @@ type report struct {
 	run      string // of several, that is read: values of what varies
 	warnings []string
 	assumed  []string
+	top      *table             // of the whole file, where its keys are read; nil: elsewhere
 	decisive *problem           // that causes others, which are left out
 	misread  []mistyped         // what tables seem to lack follows from it
 	mistyped []string           // tables of the whole file whose names are mistyped
@@ -215,11 +216,16 @@ func (t *table) want(key string, v any, expected string) {
 	switch {
 	case thousands.MatchString(s):
 		expected += ", without commas: " + strings.ReplaceAll(s, ",", "")
-	case t.line(key) < 0 && strings.Contains(s, ",") && strings.HasPrefix(expected, "a "):
+	case t.line(key) < 0 && strings.Contains(s, "="):
+		expected += "; each setting takes its own --set"
+	case t.line(key) < 0 && (strings.Contains(s, ",") || rangeForm.MatchString(s)) && strings.HasPrefix(expected, "a "):
 		expected += "; several values: --over " + join(t.path, key) + "=" + s
 	}
 	t.failf(key, "%s: want %s", describe(v), expected)
 }
+
+// rangeForm is a range of numbers as --over takes it.
+var rangeForm = regexp.MustCompile(`^\d+:\d+(:\d+)?$`)
 
 // thousands is a whole number as people write it.
 var thousands = regexp.MustCompile(`^[1-9]\d{0,2}(,\d{3})+$`)
@@ -294,6 +300,10 @@ func (t *table) oneOf(key, def string, words ...string) string {
 	}
 	if s, _ := v.(string); slices.Contains(words, s) {
 		return s
+	}
+	if s, _ := v.(string); strings.Contains(s, ",") {
+		t.want(key, v, "a name, one of "+strings.Join(words, ", "))
+		return def
 	}
 	t.failf(key, "%s: want one of %s%s", describe(v), strings.Join(words, ", "), input.DidYouMean(fmt.Sprint(v), words))
 	return def
@@ -546,7 +556,13 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 	if ok {
 		t.stated = append(t.stated, statedProperty{p, name, t.line(name)})
 	} else {
-		hint := input.DidYouMean(name, workload.PropertyNames())
+		hint, names, near := "", workload.PropertyNames(), propertyWith(name)
+		if i := input.Mistyped(name, names); i >= 0 { // all have parts in common
+			near = names[i]
+		}
+		if near != "" && !workload.Unread(name) {
+			hint = fmt.Sprintf(" (did you mean %s?)", near)
+		}
 		if key, own := keysOfJob[workload.Canonical(name)]; own {
 			if hint = ": want " + key + " of the [[job]]"; t.traced {
 				hint = ": " + keysOfTrace[key]
@@ -656,6 +672,12 @@ func (t *table) suggest(key string) string {
 		}
 		return other
 	}
+	if t.path != "" && t.top != nil && slices.Contains(t.top.asked, key) {
+		if t.line(key) < 0 {
+			return key
+		}
+		return key + " before the first table"
+	}
 	var words, paths []string
 	for _, k := range t.asked {
 		words, paths = append(words, k), append(paths, join(t.path, k))
@@ -671,7 +693,7 @@ func (t *table) suggest(key string) string {
 		}
 	}
 	for _, path := range t.known {
-		if !strings.Contains(path, "[") {
+		if !strings.Contains(path, "[") && !strings.Contains(t.path, ".") {
 			words, paths = append(words, path[strings.LastIndexByte(path, '.')+1:]), append(paths, path)
 		}
 	}
@@ -740,6 +762,12 @@ func parse(data []byte, file string) (*table, error) {
 		return nil, &Errors{File: file, all: []problem{p}}
 	}
 	return &table{report: &report{file: file, lines: s.at, order: s.order}, values: tree}, nil
+}
+
+// Syntax returns what is wrong with the syntax of a text in TOML.
+func Syntax(file, text string) error {
+	_, err := parse([]byte(text), file)
+	return err
 }
 
 // mostTOML is the largest scenario, study or profile: reading takes a second for some MB.

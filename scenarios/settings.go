@@ -20,6 +20,9 @@ type setting struct {
 
 // parseSetting reads KEY=VALUE. A value that is not valid TOML is a text.
 func parseSetting(text string) (setting, error) {
+	if straight := curly.Replace(text); straight != text {
+		return setting{}, fmt.Errorf("--set %s: want straight quotes: --set %s", text, straight)
+	}
 	key, value, ok := cutSetting(text)
 	dotted := inList.ReplaceAllString(key, ".$1") // as errors write the place of a table
 	text = dotted + text[len(key):]

@@ -70,6 +70,7 @@ var (
 	unitForm    = regexp.MustCompile(`^[+-]?[\d.]+\s*[A-Za-z%]+$`)
 	zeroForm    = regexp.MustCompile(`^[+-]?0+(\d+)$`)
 	decimalForm = regexp.MustCompile(`^-?\d+,\d+$`)
+	textsForm   = regexp.MustCompile(`^("[^"]*"|'[^']*')(\s*,\s*("[^"]*"|'[^']*'))+$`)
 	commaForm   = regexp.MustCompile(`^\d{1,3}(,\d{3})+$`)
 )
 
@@ -111,6 +112,9 @@ func formOf(line string) string {
 			return "no " + end + " at the end: " + key + " = " + rest
 		}
 	}
+	if before, _, ok := strings.Cut(value, " //"); ok && !strings.ContainsAny(value, `"'`) {
+		return "# before a comment: " + key + " = " + before + " #"
+	}
 	switch lower := strings.ToLower(value); {
 	case value == "":
 		return "a value after ="
@@ -132,7 +136,7 @@ func formOf(line string) string {
 		return fmt.Sprintf("a number without a unit, or a text in quotes: %q", value)
 	case strings.HasPrefix(value, "="):
 		return key + " = " + strings.TrimLeft(value, "= ")
-	case strings.Contains(value, ",") && !strings.ContainsAny(value, `[{"'`):
+	case strings.Contains(value, ",") && !strings.ContainsAny(value, `[{"'`), textsForm.MatchString(value):
 		return "a list in brackets: " + key + " = [" + value + "]"
 	}
 	if quote := value[:1]; quote == `"` || quote == "'" {

@@ -138,8 +138,12 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		reading.Jobs = nil // they were chosen by their old names
 	}
 	h, err := l.choose(read.history, &reading)
-	if err != nil {
+	if err != nil && len(f.reading.Jobs) == 0 && len(reading.Jobs) > 0 {
+		t.fail(t.line("job"), "%s", strings.Replace(err.Error(), "--job", "workload.job:", 1))
+	} else if err != nil {
 		t.fail(0, "%v", err)
+	}
+	if err != nil {
 		l.failed = true
 		return l
 	}
@@ -154,7 +158,11 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 			}
 			t.fail(0, "%s%s", strings.TrimPrefix(trace.NoJobs(h, f.name).Error(), f.name+": "), hint)
 		} else {
-			t.failf("trace", "holds no jobs: want a trace of a workload")
+			hint := ""
+			if format != "" {
+				hint = fmt.Sprintf("; without workload.format = %q the content decides", format)
+			}
+			t.failf("trace", "holds no jobs: want a trace of a workload%s", hint)
 		}
 		l.failed = true
 		return l

@@ -91,7 +91,7 @@ func TestYARNFilesAreRefused(t *testing.T) {
 		{"no queues", noQueue + queue("root.default.capacity", "100") + ended, "", "s.toml:5: scheduler.file: yarn.scheduler.capacity.root.queues: missing: want the queues below root"},
 		{"negative", twoQueues + queue("root.adhoc.capacity", "-40") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.capacity: got "-40": want a percentage from 0 to 100`},
 		{"state", twoQueues + queue("root.adhoc.state", "OPEN") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.state: got "OPEN": want RUNNING, STOPPED or DRAINING`},
-		{"stopped", strings.ReplaceAll(twoQueues, "adhoc", "default") + queue("root.default.state", "STOPPED") + ended, "", "s.toml:7: job a: queue: the queue takes no more applications"},
+		{"stopped", strings.ReplaceAll(twoQueues, "adhoc", "default") + queue("root.default.state", "STOPPED") + ended, "", "s.toml:7: job a: queue: queue \"default\" is STOPPED: want one that runs, or its state RUNNING"},
 		{"mapping", twoQueues + queue("queue-mappings", "u:ann") + ended, "", `c.xml:6: yarn.scheduler.capacity.queue-mappings: illegal mapping "u:ann": want u:USER:QUEUE or g:GROUP:QUEUE`},
 		{"amounts", strings.NewReplacer("${share}", "[memory=1024,vcores=1]", ">40<", ">[memory=2048,vcores=1]<").Replace(twoQueues) + queue("root.adhoc.maximum-capacity", "[memory=1024,vcores=1]") + ended, "", `c.xml:6: yarn.scheduler.capacity.root.adhoc.maximum-capacity: got "[memory=1024,vcores=1]": want at least the capacity`},
 		{"queue of amounts", strings.NewReplacer("${share}", "[memory=1024,vcores=1]", ">40<", ">[memory=2048,vcores=1]<", "adhoc", "default").Replace(twoQueues) + queue("root.capacity", "[memory=4096,vcores=4]") + ended, "", ""},

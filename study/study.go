@@ -272,7 +272,10 @@ func InputsUnchanged(inputs []resultdir.FileSum) error {
 			errs = append(errs, fmt.Errorf("%s: this version of slotwave ships a different file", in.Name))
 		}
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("%w\nthe manifest repeats its result from unchanged inputs: want them back, or a new run of the scenario", err)
+	}
+	return nil
 }
 
 // WriteLog writes what may differ between two runs of the same question: the

@@ -245,7 +245,16 @@ func Properties() []string {
 }
 
 // PropertyNames lists both names of all properties that slotwave reads.
-func PropertyNames() []string { return append(Properties(), slices.Sorted(maps.Keys(oldNames))...) }
+func PropertyNames() []string {
+	unread := func(name string) bool { _, ok := FindProperty(name); return !ok }
+	return append(Properties(), slices.DeleteFunc(slices.Sorted(maps.Keys(oldNames)), unread)...)
+}
+
+// Unread reports whether a property is one of Hadoop's that slotwave does not read.
+func Unread(name string) bool {
+	_, found := FindProperty(name)
+	return !found && (Canonical(name) != name || slices.Contains(slices.Collect(maps.Values(otherNames)), name))
+}
 
 // FindProperty returns the property with either of its names.
 func FindProperty(key string) (Property, bool) {

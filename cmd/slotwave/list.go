@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -85,19 +88,52 @@ func list(to io.Writer) error {
 // shippedWord says what a name that comes with the program is, and what takes it.
 func shippedWord(name string) (what, next string) {
 	switch {
-	case slices.Contains(shippedNames(), name):
-		return "a part of the program", "slotwave show " + name + " prints it"
+	case slices.Contains(scenarios.List(), name):
+		return "a scenario", "slotwave show " + name + " prints it"
+	case slices.Contains(scenarios.Platforms(), name):
+		return "a platform", fmt.Sprintf("slotwave show %s prints it, --set cluster.platform=%[1]s takes it", name)
+	case slices.Contains(scenarios.Profiles(), name):
+		return "a job profile", fmt.Sprintf("slotwave show %s prints it, --set job.0.profile=%[1]s takes it", name)
 	case slices.Contains(scheduler.Names(), name), scenarios.YARNSchedulers[name] != "":
 		return "a scheduler", fmt.Sprintf("slotwave help %s explains it, --set scheduler.name=%[1]s takes it", name)
-	case slices.ContainsFunc(analytic.Models, func(m analytic.Model) bool { return m.Name == name }):
-		return "a model", "slotwave predict SCENARIO asks it"
 	case slices.Contains(paperNames(), name):
 		return "a paper", "slotwave reproduce " + name + " tests its claims"
+	case slices.ContainsFunc(analytic.Models, func(m analytic.Model) bool { return m.Name == name }):
+		return "a model", "slotwave predict SCENARIO asks it"
 	}
 	if r, err := model.FindRelease(name); err == nil {
 		return "a release", "--set cluster.hadoop=" + r.Name + " takes it"
 	}
 	return "", ""
+}
+
+// notHere says what a word is that stands where a file or a scenario is wanted, and what
+// to do with it.
+func notHere(name string) (what, next string) {
+	switch {
+	case name == "-":
+		return "standard input, which is not read", "want a file"
+	case strings.Contains(name, "://"):
+		return "an address", "copy the files first, such as with hdfs dfs -get or curl -O"
+	case strings.ContainsAny(name, "*?["):
+		return "a pattern that no shell replaced", "want it without quotes, or the folder"
+	case strings.HasPrefix(name, "~"):
+		return "a path that no shell replaced", "want ~ without quotes"
+	case strings.Contains(name, ",") && !strings.Contains(name, "="):
+		return "a list", "want blanks between its parts"
+	}
+	return shippedWord(name)
+}
+
+// otherThan replaces the error about a name that is no scenario by what it is.
+func otherThan(err error) error {
+	missing := (*scenarios.MissingError)(nil)
+	if errors.As(err, &missing) {
+		if what, next := notHere(missing.Name); what != "" {
+			return fmt.Errorf("%s: got %s: want a scenario or a history; %s", missing.Name, what, next)
+		}
+	}
+	return err
 }
 
 func showCommand(a *app) *cobra.Command {
@@ -108,7 +144,11 @@ func showCommand(a *app) *cobra.Command {
 			if !ok {
 				all := shippedNames()
 				hint := input.DidYouMean(args[0], all)
-				if what, next := shippedWord(args[0]); what != "" {
+				what, next := shippedWord(args[0])
+				if _, err := os.Stat(args[0]); err == nil {
+					what, next = "a path", "slotwave validate "+args[0]+" says what is in it"
+				}
+				if what != "" {
 					hint = fmt.Sprintf(": got %s: %s", what, next)
 				}
 				return fmt.Errorf("show %s: no such scenario, platform or profile%s; slotwave list prints them", args[0], hint)

@@ -73,11 +73,12 @@ func (a *app) run(args []string) (code int) {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, args, err) })
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	root.InitDefaultCompletionCmd(args...)
 	err := unknownPart(root, args)
 	if err == nil {
 		var verb *cobra.Command
 		verb, err = root.ExecuteC()
-		err = cmp.Or(ofFlag(verb, err), out.err)
+		err = cmp.Or(otherThan(ofFlag(verb, err)), out.err)
 	}
 	a.endReading()
 	if _, _, unknown := root.Find(args); unknown != nil {
@@ -162,6 +163,9 @@ func (a *app) readsWhole(c *cobra.Command, args []string) error {
 	}
 	a.reads(c, args)
 	errs := setTwice(c)
+	if f := c.Flags().Lookup("out"); f != nil && f.Changed && f.Value.String() == "" {
+		errs = append(errs, errors.New("--out: got an empty name: want a file or a folder"))
+	}
 	if errs != nil {
 		return errors.Join(errs...)
 	}
@@ -251,15 +255,22 @@ func help(c *cobra.Command, args []string) error {
 			fmt.Fprintln(c.OutOrStdout(), strings.Join(wrap(propertyText(p)), "\n"))
 			return nil
 		}
-		if key := cmp.Or(scenarios.KeyOfJob(name), name[strings.LastIndexByte(name, '.')+1:]); keyLike(key) != "" {
-			return fmt.Errorf("help %s: a key of a scenario: want docs/scenarios.md, which has its meaning and default, or %s to set it", name, keyLike(key))
+		exact := cmp.Or(keyLike(scenarios.KeyOfJob(name)), keyLike(name))
+		if i := input.Mistyped(name, workload.PropertyNames()); i >= 0 && exact == "" && strings.Contains(name, ".") {
+			return fmt.Errorf("help %s: no such property (did you mean %s?)", name, workload.PropertyNames()[i])
+		}
+		if key := cmp.Or(exact, keyLike(name[strings.LastIndexByte(name, '.')+1:])); key != "" {
+			return fmt.Errorf("help %s: a key of a scenario: want docs/scenarios.md, which has its meaning and default, or %s to set it", name, key)
 		}
 		if slices.Contains(scenarios.List(), name) {
 			return fmt.Errorf("help %s: a scenario: want slotwave show %[1]s, which prints it", name)
 		}
 		return fmt.Errorf("help %s: no such page%s: want a verb, a topic (slotwave help lists them) or a word of the glossary", name, input.DidYouMean(name, known(c.Root())))
 	}
-	about.InitDefaultHelpFlag() // so that the page shows it
+	about.InitDefaultHelpFlag()                                        // so that the page shows it
+	if len(rest) > 0 && !about.Runnable() && !about.HasSubCommands() { // a topic
+		return help(c, rest)
+	}
 	if len(rest) > 0 || !about.Runnable() {
 		about.HelpFunc()(about, rest)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -39,12 +40,17 @@ var taskForm = regexp.MustCompile(`[/_][mr][/_]\d+`)
 // misplaced says which argument belongs to a flag, or is a verb.
 func misplaced(c *cobra.Command, args []string) string {
 	set, _ := c.Flags().GetStringArray("set")
+	if inner := verbsOf(c); len(args) > 1 && input.Mistyped(args[0], inner) >= 0 {
+		return fmt.Sprintf(" (did you mean %s %s?)", c.CommandPath(), inner[input.Mistyped(args[0], inner)])
+	}
 	for i, arg := range args {
 		switch verb, _, _ := c.Root().Find(args[i:]); {
 		case len(set) > 0 && !strings.Contains(set[len(set)-1], "="):
 			return fmt.Sprintf(" (a setting is one word: --set %s=%s)", set[len(set)-1], args[len(args)-1])
 		case strings.Contains(arg, "=") && c.Flags().Lookup("set") != nil:
 			return fmt.Sprintf(" (a setting takes its own flag: --set %s)", arg)
+		case strings.Contains(arg, "=") && c.Name() == "eval":
+			return " (the values are read as a JSON object from standard input)"
 		case taskForm.MatchString(arg) && c.Flags().Lookup("task") != nil:
 			return fmt.Sprintf(" (a task takes its own flag: --task %s)", arg)
 		case switchOf(c) != "" && slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, arg):
@@ -89,21 +95,22 @@ func unknownPart(root *cobra.Command, args []string) error {
 	if err != nil || verb == root || verb.Runnable() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		return nil
 	}
-	var names []string
-	for _, c := range verb.Commands() {
-		names = append(names, c.Name())
-	}
-	return fmt.Errorf("%s: unknown verb %q%s", verb.Name(), rest[0], input.Suggest(rest[0], names))
+	return fmt.Errorf("%s: unknown verb %q%s", verb.Name(), rest[0], input.Suggest(rest[0], verbsOf(verb)))
 }
 
-// unknownVerb returns the error about the first argument that is not a flag.
-func unknownVerb(root *cobra.Command, args []string) error {
-	var names []string
-	for _, c := range root.Commands() {
+// verbsOf lists the verbs of the program or of a verb.
+func verbsOf(c *cobra.Command) (names []string) {
+	for _, c := range c.Commands() {
 		if c.Runnable() || c.HasSubCommands() {
 			names = append(names, c.Name())
 		}
 	}
+	return names
+}
+
+// unknownVerb returns the error about the first argument that is not a flag.
+func unknownVerb(root *cobra.Command, args []string) error {
+	names := verbsOf(root)
 	for _, name := range args {
 		if now := newName(name); now != "" {
 			return renamed(name, now)
@@ -111,12 +118,30 @@ func unknownVerb(root *cobra.Command, args []string) error {
 		if namesScenario(name) {
 			return fmt.Errorf("%s is a scenario, not a verb: the verb stands first, such as slotwave run %s", name, name)
 		}
+		if _, err := os.Stat(name); err == nil {
+			return fmt.Errorf("%s is a path, not a verb: the verb stands first, such as slotwave inspect %s", name, name)
+		}
 		if !strings.HasPrefix(name, "-") {
 			if verb := otherWords[name]; verb != "" {
 				return fmt.Errorf("unknown verb %q: slotwave %s does that", name, verb)
 			}
 			if i := slices.IndexFunc(args, namesScenario); i >= 0 && input.Nearest(name, names) < 0 {
 				return fmt.Errorf("unknown verb %q; slotwave run %s simulates it, and slotwave help lists the verbs", name, args[i])
+			}
+			if what, next := shippedWord(name); what != "" {
+				return fmt.Errorf("%s is %s, not a verb; %s", name, what, next)
+			}
+			var all []string // with the topics of help
+			for _, c := range root.Commands() {
+				all = append(all, c.Name())
+			}
+			for _, n := range oldNames {
+				all = append(all, n.old)
+			}
+			if i := input.Mistyped(name, all); i >= 0 && newName(all[i]) != "" {
+				return renamed(all[i], newName(all[i]))
+			} else if i >= 0 && !slices.Contains(names, all[i]) {
+				return fmt.Errorf("unknown verb %q: want slotwave help %s", name, all[i])
 			}
 			return fmt.Errorf("unknown verb %q%s", name, input.Suggest(name, names))
 		}
@@ -206,7 +231,7 @@ var otherFlags = map[string]string{
 
 // meantFlag returns what a flag that a verb lacks stands for: another of its flags, its
 // argument, a key of the scenario; empty: nothing is near.
-func meantFlag(c *cobra.Command, name string) string {
+func meantFlag(c *cobra.Command, name string, others []string) string {
 	if verb, _, err := c.Root().Find([]string{name}); err == nil && c == c.Root() {
 		return "a verb without dashes: " + verb.UseLine()
 	}
@@ -229,6 +254,12 @@ func meantFlag(c *cobra.Command, name string) string {
 		}
 		return strings.TrimSpace("--" + own + " " + key)
 	}
+	if argument := argumentForm.FindStringSubmatch(c.Use); argument != nil && slices.Contains([]string{"scenario", "file", "config", "input", "path"}, name) {
+		return argument[1] + " without a flag"
+	}
+	if slices.Contains(strings.Fields(otherFlags["out"]), name) || name == "out" { // a verb without --out
+		return "> FILE after the command, which prints"
+	}
 	var names, first []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		names = append(names, "--"+f.Name)
@@ -238,18 +269,18 @@ func meantFlag(c *cobra.Command, name string) string {
 	})
 	i := input.Nearest("--"+name, names)
 	short := i >= 0 && len(name) > 4 && strings.HasPrefix(names[i], "--"+name) // cut short
-	if key := keyLike(name); key != "" && !short && c.Flags().Lookup("set") != nil {
+	switch key := keyLike(name); {
+	case short:
+	case key != "" && c.Flags().Lookup("set") != nil && (len(others) == 0 || key == "--set "+name+"=VALUE"):
 		return key
+	case len(others) > 0:
+		return ""
 	}
 	switch {
 	case len(first) > 0:
 		return strings.Join(first, " or ")
 	case i >= 0 && len(name) > 1:
 		return names[i]
-	case slices.Contains([]string{"scenario", "file", "config", "input", "path"}, name):
-		if argument := argumentForm.FindStringSubmatch(c.Use); argument != nil { // the verb takes one
-			return argument[1] + " without a flag"
-		}
 	}
 	return ""
 }
@@ -260,7 +291,11 @@ var argumentForm = regexp.MustCompile(`^\S+ \[?([A-Z]+)`)
 // keyLike returns the setting of the scenario's key with a name; empty: there is none.
 func keyLike(name string) string {
 	plain := func(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "-", "_"), "s") }
-	for _, key := range scenarioKeys() {
+	keys := scenarioKeys()
+	if slices.Contains(keys, name) {
+		return "--set " + name + "=VALUE"
+	}
+	for _, key := range keys {
 		if last := key[strings.LastIndexByte(key, '.')+1:]; plain(last) == plain(name) || key == "conf."+name {
 			return "--set " + key + "=VALUE"
 		}
@@ -309,13 +344,13 @@ func following(args []string, flag string) string {
 // meantBy returns what a flag that a verb lacks stands for with its value, which decides
 // for words that several tools use; empty: the value says nothing.
 func meantBy(c *cobra.Command, word, value string) string {
-	set, out := c.Flags().Lookup("set") != nil, strings.Fields(otherFlags["out"])
+	set, out := c.Flags().Lookup("set") != nil, append(strings.Fields(otherFlags["out"]), "out")
 	switch {
 	case set && slices.Contains([]string{"conf", "property", "prop", "D"}, word):
 		return "--set conf." + cmp.Or(value, "KEY=VALUE")
-	case value == "json" && slices.Contains(append(out, "format"), word) && c.Flags().Lookup("json") != nil:
+	case value == "json" && (word == "format" || slices.Contains(out, word)) && c.Flags().Lookup("json") != nil:
 		return "--json"
-	case (namesScenario(value) || word == "f" && study.IsFile(value)) && argumentForm.MatchString(c.Use) && c.Flags().Lookup("on") == nil:
+	case !slices.Contains(out, word) && (namesScenario(value) || word == "f" && study.IsFile(value)) && argumentForm.MatchString(c.Use) && c.Flags().Lookup("on") == nil:
 		return fmt.Sprintf("it without a flag: %s %s", c.CommandPath(), value)
 	}
 	return ""
@@ -345,7 +380,7 @@ func flagError(c *cobra.Command, args []string, err error) error {
 			return renamed(name, now)
 		}
 		others := verbsWith(c.Root(), word)
-		if meant := cmp.Or(meantBy(c, word, following(args, name)), meantFlag(c, word)); meant != "" {
+		if meant := cmp.Or(meantBy(c, word, following(args, name)), meantFlag(c, word, others)); meant != "" {
 			return fmt.Errorf("unknown flag %q: want %s", name, meant)
 		}
 		help := fmt.Sprintf("slotwave help %s describes the flags of this verb", strings.TrimPrefix(c.CommandPath(), "slotwave "))

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
@@ -88,6 +90,14 @@ func (a *app) fit(c *cobra.Command, name string, k *fitting) error {
 	}
 	if err := k.configure(); err != nil {
 		return err
+	}
+	for _, phase := range k.Platform.TwoLines {
+		if phases := platform.Phases[:]; !slices.Contains(phases, phase) {
+			return fmt.Errorf("--two-lines: got %q: want phases, %s%s", phase, strings.Join(phases, ", "), input.DidYouMean(phase, phases))
+		}
+	}
+	if k.Platform.Segment.MinPoints < 1 {
+		return fmt.Errorf("--min-rows: got %d: want 1 or more", k.Platform.Segment.MinPoints)
 	}
 	result, err := calibrate.FitPlatform(name, k.FitOptions)
 	if err != nil {

@@ -114,11 +114,22 @@ func keepFile(name string, force bool, write func(io.Writer) error) error {
 	return resultdir.WriteFile(name, 0o666, write)
 }
 
+// namesPage refuses names of a flag that no HTML page can have.
+func namesPage(flag, name, verb string) error {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("%s: got %s: a folder: want a file, such as %s", flag, name, filepath.Join(name, verb+".html"))
+	}
+	if ext := strings.ToLower(filepath.Ext(name)); ext != "" && ext != ".html" && ext != ".htm" {
+		return fmt.Errorf("%s %s: %s writes an HTML page: want a name that ends in .html", flag, name, verb)
+	}
+	return nil
+}
+
 // page writes an HTML page once it is whole, in place of a page of the same verb or,
 // forced, of any file. It returns the size.
 func (to *output) page(verb, what string, write func(io.Writer) error) (bytes int, err error) {
-	if ext := strings.ToLower(filepath.Ext(to.out)); ext != "" && ext != ".html" && ext != ".htm" {
-		return 0, fmt.Errorf("--out %s: %s writes an HTML page: want a name that ends in .html", to.out, verb)
+	if err := namesPage("--out", to.out, verb); err != nil {
+		return 0, err
 	}
 	if !to.force && !replaceable(to.out, "slotwave "+verb) {
 		return 0, fmt.Errorf("--out %s: the file exists and is no %s: name another, or replace it with --force", to.out, what)

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -68,8 +67,8 @@ of their own that is named after the settings.`,
 			if isManifest(args[0]) {
 				return a.repeatRun(c, args[0], k)
 			}
-			if info, err := os.Stat(page); page != "" && err == nil && info.IsDir() {
-				return fmt.Errorf("--report: got %s: a folder: want a file, such as %s", page, filepath.Join(page, "report.html"))
+			if err := namesPage("--report", page, "report"); err != nil {
+				return err
 			}
 			k.containers = !k.trace && page == "" && k.forkAt == ""
 			if err := a.simulate(args[0], k, failAbove); err != nil || page == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (a *app) describe(name string, strict bool, r *scenarios.Reading) (about st
 			return about, []string{"help", "profile"}, err
 		}
 		if text, err := os.ReadFile(name); err == nil && rulesLine.Match(text) {
-			return "rules of diagnose", []string{"help", "diagnose"}, new(diagnose.Options).ReadRules(name, string(text))
+			return "rules of diagnose", []string{"help", "diagnose"}, cmp.Or(scenarios.Syntax(name, string(text)), new(diagnose.Options).ReadRules(name, string(text)))
 		}
 	}
 	if about, next, err := size.Check(name); err != nil || about != "" {

@@ -146,7 +146,7 @@ func NearestFile(path string, paths []string) int {
 	names := make([]string, len(paths))
 	for i, p := range paths {
 		names[i] = bare(p)
-		if strings.EqualFold(names[i], bare(path)) {
+		if strings.EqualFold(names[i], bare(path)) || slices.Equal(partsOf(filepath.Base(p)), partsOf(filepath.Base(path))) {
 			return i
 		}
 	}

@@ -34,10 +34,16 @@ func Fit(p Profile, o FitOptions) (Model, []PhaseFit, error) {
 		fits = append(fits, f)
 	}
 	var all Model
+	var others []string // phases of other names
+	for _, f := range fits {
+		if !slices.Contains(Phases[:], f.Phase) {
+			others = append(others, f.Phase)
+		}
+	}
 	for i, model := range []*PhaseModel{&all.Read, &all.Collect, &all.Spill, &all.Merge, &all.Shuffle, &all.Write} {
 		n := slices.IndexFunc(fits, func(f PhaseFit) bool { return f.Phase == Phases[i] })
 		if n < 0 {
-			c.Fail(Phases[i], "no rows of this phase: want benchmarks of all: %s (slotwave platform bench)", strings.Join(Phases[:], ", "))
+			c.Fail(Phases[i], "no rows of this phase%s: want benchmarks of all: %s (slotwave platform bench)", input.DidYouMean(Phases[i], others), strings.Join(Phases[:], ", "))
 			continue
 		}
 		*model = fits[n].Model

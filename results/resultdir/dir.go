@@ -74,7 +74,7 @@ func Create(path string, p Purpose) (d *Dir, err error) {
 		return nil, fmt.Errorf("--out %s: is a file: want a folder", path)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		if err := d.make(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--out %s: %w: want a folder that can be written", path, err)
 		}
 	}
 	if d.locked, err = os.Open(path); err == nil {

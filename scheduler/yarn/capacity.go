@@ -48,6 +48,9 @@ func (s *capacity) AppAdded(a *App) error {
 	if q == nil || q.leaf == nil {
 		return fmt.Errorf("queue %q: want a leaf of the capacity scheduler's tree (%s), or a queue-mappings of the job's user", a.Queue, strings.Join(s.leaves(), ", "))
 	}
+	if q.leaf.stopped {
+		return fmt.Errorf("queue %q is STOPPED: want one that runs, or its state RUNNING", a.Queue)
+	}
 	if a.Attempt <= 1 && q.leaf.full(a.User) {
 		return errFull
 	}

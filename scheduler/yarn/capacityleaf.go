@@ -133,7 +133,7 @@ func (l *capacityLeaf) full(user string) bool {
 	if u := l.users.users[user]; u != nil {
 		own = u.pending + u.active
 	}
-	return l.stopped || len(l.pending)+len(l.active)+len(l.q.limit.waiting) >= l.maxApps || own >= l.maxAppsUser
+	return len(l.pending)+len(l.active)+len(l.q.limit.waiting) >= l.maxApps || own >= l.maxAppsUser
 }
 
 // submit adds an attempt (LeafQueue.addApplicationAttempt).

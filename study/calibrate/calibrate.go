@@ -123,6 +123,9 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 	if fidelity != model.Phase.String() && fidelity != model.Device.String() {
 		return nil, fmt.Errorf("--fidelity %s: want phase or device", fidelity)
 	}
+	if _, err := scenarios.Platform(start); err != nil {
+		return nil, err
+	}
 	h, err := r.Open(paths...)
 	if err != nil {
 		return nil, err

@@ -48,14 +48,9 @@ func OpenTestbed(machine, fidelity string, seed uint64, settings ...string) (*Te
 	if fidelity != model.Phase.String() && fidelity != model.Device.String() {
 		return nil, fmt.Errorf("--fidelity %s: want phase or device", fidelity)
 	}
-	var err error
-	if study.IsFile(machine) {
-		if what, _ := scenarios.Kind(machine); what != "" && what != "a platform" {
-			return nil, fmt.Errorf("%s: got %s: want a platform; slotwave show dl145-g3 prints one", machine, what)
-		}
+	_, err := scenarios.Platform(machine)
+	if err == nil && study.IsFile(machine) {
 		machine, err = filepath.Abs(machine)
-	} else {
-		_, err = scenarios.Platform(machine)
 	}
 	if err != nil {
 		return nil, err

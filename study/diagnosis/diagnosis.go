@@ -288,6 +288,9 @@ func (k *Options) options(done *Diagnosis) (diagnose.Options, error) {
 			return err
 		}
 		done.inputs = append(done.inputs, resultdir.Sum(name, data))
+		if err := scenarios.Syntax(name, string(data)); err != nil {
+			return err
+		}
 		return parse(string(data))
 	}
 	err := errors.Join(read(k.Thresholds, func(text string) (err error) {

@@ -153,7 +153,7 @@ func Tune(s *study.Study, progress study.SweepProgress) (*Tuned, error) {
 
 func newTuner(s *study.Study) (*tuner, error) {
 	if len(s.Scenario.Runs) != 1 || len(s.Scenario.Runs[0].Question.Jobs) != 1 {
-		return nil, fmt.Errorf("%s: got %s and %s: want a scenario of one job, without [vary] (--job chooses one of a history)",
+		return nil, fmt.Errorf("%s: got %s and %s: want a scenario of one job, without [vary] or --over (--job chooses one of a history)",
 			s.Scenario.Name, workload.Counted(len(s.Scenario.Runs), "run", "runs"), workload.Counted(len(s.Scenario.Runs[0].Question.Jobs), "job", "jobs"))
 	}
 	q := &s.Scenario.Runs[0].Question

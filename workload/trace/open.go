@@ -74,6 +74,9 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 		c.problem(0, "a result without %s, which is written last: want the whole folder, or the run again", manifestName)
 	}
 	c.h.Release, c.conf = found.release, found.conf
+	if len(files) == 0 && found.other != nil {
+		return found.other
+	}
 	if len(files) == 0 {
 		return fmt.Errorf("%s: no file to read: want histories, a trace or the result of a run in this folder", strings.Join(paths, ", "))
 	}
@@ -131,6 +134,7 @@ type expanded struct {
 	slots   [2]int        // of each node, if all have as many; zero: not known
 	torn    []string      // folders with a result that no manifest completes
 	several error         // results that hold several runs, whose jobs have the same ids
+	other   error         // a result without jobs
 }
 
 // expand lists the files of directories. It leaves out hidden ones (checksums)
@@ -153,8 +157,11 @@ func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 				return err
 			case d.IsDir():
 				run, is, err := o.simulated(p)
-				if is {
+				if is || run.other != nil {
 					simulated = append(simulated, strings.TrimPrefix(p+"/", "./"))
+				}
+				found.other = cmp.Or(found.other, run.other)
+				if is {
 					if len(releases) == 0 {
 						found.conf, found.slots = run.conf, run.slots
 					} else {
@@ -211,7 +218,8 @@ type resultManifest struct {
 	Build  struct {
 		Version string `json:"version"`
 	} `json:"build"`
-	Outputs []struct {
+	Arguments []string `json:"arguments"`
+	Outputs   []struct {
 		Name string `json:"name"`
 	} `json:"outputs"`
 }
@@ -292,6 +300,9 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 	}
 	if len(runs) > 1 {
 		result.several = fmt.Errorf("%s: got %d runs: want one of them: %s", folder, len(runs), strings.Join(runs, ", "))
+	}
+	if len(m.Arguments) > 0 && !hasJobs && !slices.Contains([]string{"run", "convert"}, m.Arguments[0]) {
+		result.other = fmt.Errorf("%s: a result of slotwave %s, which holds no jobs: want a history or a result of slotwave run", folder, strings.Join(m.Arguments, " "))
 	}
 	return result, hasJobs, nil
 }
@@ -374,7 +385,7 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 // the file holds machines or a configuration, it detects the format.
 func (c *collector) readSource(s *source, format string) (err error) {
 	found, err := detect(s.Reader)
-	if format == "" && err != nil {
+	if head, _ := s.Peek(1 << 9); err != nil && (format == "" || packed(head) != "") {
 		return strayFile{err}
 	}
 	if f, known := reader(found); format == "" || known == nil && f.beside {
@@ -410,15 +421,8 @@ func detect(r *bufio.Reader) (string, error) {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return "", fmt.Errorf("the file is empty")
 	}
-	if bytes.HasPrefix(head, []byte("Avro-Binary")) || bytes.HasPrefix(head, []byte("Obj\x01")) {
-		return "", errBinaryHistory
-	}
-	const magic = 257 // where a tar archive says what it is
-	if len(head) > magic && bytes.HasPrefix(head[magic:], []byte("ustar")) {
-		return "", ForeignError("a tar archive: want its folder; tar xzf FILE unpacks it")
-	}
-	if bytes.HasPrefix(head, []byte("PAR1")) {
-		return "", errParquet
+	if what := packed(head); what != "" {
+		return "", ForeignError(what)
 	}
 	if name := detectFormat(head); name != "" {
 		return name, nil

@@ -3,6 +3,7 @@ package trace
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -123,6 +124,9 @@ func (s *jsonScanner) plain(err error) error {
 	}
 	if at := (*jsontext.SyntacticError)(nil); errors.As(err, &at) {
 		return syntaxError{at}
+	}
+	if of := (*json.SemanticError)(nil); errors.As(err, &of) && of.JSONKind != 0 && of.Err == nil {
+		return fmt.Errorf("%s: got %s: want a value of another kind", of.JSONPointer, cmp.Or(string(of.JSONValue), of.JSONKind.String()))
 	}
 	return err
 }

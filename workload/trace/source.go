@@ -42,8 +42,6 @@ func (l Limits) withDefaults() Limits {
 var (
 	errRatio    = errors.New("the compressed content is implausibly large for the file: refused")
 	errLineLong = errors.New("line or value longer than the limit")
-	errZstd     = errors.New("compressed with zstd: want gzip or plain text, such as of zstd -dc FILE | gzip > FILE.gz")
-	errParquet  = errors.New("a Parquet table: want CSV, which may be gzipped, such as of DuckDB: copy (from 'FILE.parquet') to 'FILE.csv.gz'")
 )
 
 // lineError is an error that ends the reading of a file, with its line.
@@ -133,8 +131,6 @@ func (s *source) unpack(r io.Reader, limits Limits) error {
 			return fmt.Errorf("gzip: %w", err)
 		}
 		out = z
-	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		return errZstd
 	default:
 		s.Reader = packed
 		return nil
@@ -274,6 +270,3 @@ var errAttempts = errors.New("more than 2.5 million tasks and attempts, which wo
 
 // baseName returns the name of a file without its directories.
 func baseName(path string) string { return filepath.Base(filepath.ToSlash(path)) }
-
-// errBinaryHistory rejects histories in Avro's binary form.
-var errBinaryHistory = errors.New("binary Avro history: want the text form (set mapreduce.jobhistory.jhist.format=json, or print it with: mapred job -history -format json -outfile FILE)")
