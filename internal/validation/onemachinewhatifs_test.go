@@ -108,6 +108,6 @@ func TestOneMachinePairs(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %.1f | %.2f times | %.1f | %.1f | %.1f to %.1f | %s |\n", pair.what, ends[pair.from], factor, real, got.makespan, got.low, got.high, result)
 	}
-	fmt.Fprintf(&b, "\n%d of %d inside, with all %d whose maps took about as long\n", inside, all, comparable)
+	fmt.Fprintf(&b, "\n%d of %d inside, among them all %d whose maps took about as long in both runs\n", inside, all, comparable)
 	evidence.Compare(t, "one-machine-pairs", b.String(), *update)
 }
