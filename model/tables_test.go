@@ -15,6 +15,15 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// A configuration of 2.x or 3.x says 0.23.0, whatever its release is.
+func TestReleaseOfLaterConf(t *testing.T) {
+	var conf workload.Conf
+	conf.Set("hadoop.common.configuration.version", "0.23.0")
+	if release, known := model.ReleaseOf(conf); release != "" || known {
+		t.Errorf("got %q, %v: want none", release, known)
+	}
+}
+
 // The tables of the package, and small functions at both sides of their limits, as text: releases and
 // their heartbeats, codecs, machines that are refused, goals, clusters of other sizes, names.
 func TestTables(t *testing.T) {
