@@ -641,6 +641,8 @@ func (t *table) unread(q *model.WhatIf) {
 		switch {
 		case s.OnYARN() && t.yarn == nil:
 			why = "only clusters on YARN read it (cluster.hadoop)"
+		case s.Reader == "JobTracker 1.x" && !knowsOutOfBand(q.Cluster.Hadoop):
+			why = "Hadoop " + q.Cluster.Hadoop + " does not know it (cluster.hadoop)"
 		case slices.ContainsFunc(q.Schedulers(), func(x model.Scheduler) bool { return s.ReadUnder(x.Name) }):
 			if by[0] == "" || !t.gives(by[0], by[1]) || ofClassOnSlots(q.Cluster.Conf.String(s.Key, ""), q.Cluster.Hadoop) == q.Scheduler.Name {
 				continue
@@ -654,6 +656,13 @@ func (t *table) unread(q *model.WhatIf) {
 		t.warnAt(s.line, "%s has no effect: %s", s.name, why)
 	}
 	t.stated = nil
+}
+
+// knowsOutOfBand reports whether the JobTracker of a release has the properties of
+// heartbeats that came with 1.x.
+func knowsOutOfBand(release string) bool {
+	r, err := model.FindRelease(release)
+	return err != nil || r.OutOfBand || r.YARN != nil
 }
 
 // expires warns of a time after which trackers are lost that no heartbeat comes within.

@@ -204,6 +204,7 @@ func TestInputsWithoutEffectWarn(t *testing.T) {
 		{"a number of reduces as a property", head + "[conf]\n\"mapred.reduce.tasks\" = 4", "s.toml:9: mapred.reduce.tasks has no effect: slotwave does not read it: want reduces of the [[job]]"},
 		{"a number of maps as a property of a job", head + "[job.conf]\n\"mapreduce.job.maps\" = 4", "s.toml:9: mapreduce.job.maps has no effect: slotwave does not read it: want maps of the [[job]]"},
 		{"a property within tasks whose times are given", head + "[conf]\n\"io.sort.mb\" = 200", "s.toml:9: io.sort.mb has no effect: at this fidelity task times are given"},
+		{"an out-of-band heartbeat on 0.20.2", "[cluster]\nnodes = 2\nhadoop = \"0.20.2\"\nmap_slots = 2\nreduce_slots = 1\n[conf]\n\"mapreduce.tasktracker.outofband.heartbeat\" = true\n[[job]]\nname = \"a\"\nmaps = 4\nmap_ms = 1000\n", "s.toml:7: mapreduce.tasktracker.outofband.heartbeat has no effect: Hadoop 0.20.2 does not know it"},
 		{"a fair property under fifo", head + "[scheduler]\n\"mapred.fairscheduler.assignmultiple\" = true", "s.toml:9: mapred.fairscheduler.assignmultiple has no effect: the scheduler is fifo"},
 		{"a queue without jobs", head + "[scheduler]\nname = \"capacity\"\n[[scheduler.queue]]\nname = \"default\"\ncapacity = 50\n[[scheduler.queue]]\nname = \"idle\"\ncapacity = 50", "s.toml:13: queue idle gets no job"},
 		{"a queue under fair", head + "queue = \"q\"\n[scheduler]\nname = \"fair2\"", "s.toml:8: job[0].queue has no effect: the scheduler is fair2: want pool"},
