@@ -138,7 +138,11 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		}
 	}
 	text := func(w io.Writer, _ bool) error { return d.Text(w, k.verbose) }
-	if err := a.show(&k.output, text, d.WriteJSON, append([]string{"report"}, args...)...); err != nil {
+	var next []string
+	if k.Job == "" { // a report has all jobs
+		next = append([]string{"report"}, args...)
+	}
+	if err := a.show(&k.output, text, d.WriteJSON, next...); err != nil {
 		return err
 	}
 	if above := d.Above(limit); len(above) > 0 {
