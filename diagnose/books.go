@@ -52,6 +52,7 @@ type attempt struct {
 	locality   workload.Locality
 
 	runnable, start, finish time.Duration
+	localised               time.Duration // recorded, before the start
 	phases                  [workload.NumPhases]time.Duration
 	counters
 	waitFetch, waitMemory time.Duration
@@ -74,6 +75,9 @@ func (a *attempt) timed() bool {
 	return workload.Known(a.start) && workload.Known(a.finish) && a.finish >= a.start
 }
 
+// assigned returns when the attempt got its slot, if a record has that, else its start.
+func (a *attempt) assigned() time.Duration { return a.start - a.localised }
+
 // job is the record of one job.
 type job struct {
 	index          int32
@@ -81,7 +85,8 @@ type job struct {
 	submit, finish time.Duration
 	launch         time.Duration // when it was initialised; unknown: before its submission
 	conf           workload.Conf
-	maps, reduces  int // as announced, or as found
+	unsuccessful   bool // it failed or was killed
+	maps, reduces  int  // as announced, or as found
 	attempts       []int32
 	won            [2][]int32     // attempts whose work was used, maps and reduces, by task
 	extra          [2]int64       // stored over raw map output bytes, from maps that know both
@@ -164,13 +169,13 @@ func kindLetter(k workload.Kind) string {
 }
 
 // keep reads the jobs into the books, and the rows of attempts that the jobs do
-// not list.
-func keep(jobs iter.Seq[*workload.HistoryJob], rows iter.Seq[*workload.Attempt]) *books {
+// not list. localised may be nil.
+func keep(jobs iter.Seq[*workload.HistoryJob], rows iter.Seq[*workload.Attempt], localised func(*workload.HistoryTask) time.Duration) *books {
 	b := &books{jobAt: map[string]*job{}}
 	if rows == nil {
 		for h := range jobs {
 			j := newJob(h)
-			b.keepTasks(j, h)
+			b.keepTasks(j, h, localised)
 			b.settle(j, h)
 		}
 	} else {
@@ -187,15 +192,18 @@ func keep(jobs iter.Seq[*workload.HistoryJob], rows iter.Seq[*workload.Attempt])
 }
 
 func newJob(h *workload.HistoryJob) *job {
-	return &job{id: h.ID, name: h.Name, submit: h.Submit, launch: h.Launch, finish: h.Finish, conf: h.Conf, lost: map[string]int{}}
+	return &job{id: h.ID, name: h.Name, submit: h.Submit, launch: h.Launch, finish: h.Finish, conf: h.Conf, unsuccessful: h.Outcome == workload.Failed || h.Outcome == workload.Killed, lost: map[string]int{}}
 }
 
-func (b *books) keepTasks(j *job, h *workload.HistoryJob) {
+func (b *books) keepTasks(j *job, h *workload.HistoryJob, localised func(*workload.HistoryTask) time.Duration) {
 	for t := range h.Tasks {
 		task := &h.Tasks[t]
 		winner := task.Winner()
 		for n := range task.Attempts {
 			row := b.keepAttempt(j, &task.Attempts[n].Attempt)
+			if n == 0 && localised != nil && b.at(row).timed() {
+				b.at(row).localised = localised(task)
+			}
 			if &task.Attempts[n] == winner && task.Kind <= workload.Reduce && b.at(row).timed() {
 				j.won[task.Kind] = append(j.won[task.Kind], row)
 			}

@@ -30,6 +30,11 @@ type Input struct {
 	Offers    []model.Offer
 	Question  *model.WhatIf // cluster, scheduler and settings
 	Recorded  bool          // the question has times of tasks that hold for its slots and tasks only
+	Replay    bool          // the attempts are a replay: each has its recorded time, on another machine than in the record
+
+	Still string // the machines that stood still in the record of the question, and what becomes of it; empty: none did
+
+	Localised func(*workload.HistoryTask) time.Duration // from the assignment of a task to its start; nil: unknown
 }
 
 // Options choose how to diagnose.
@@ -107,6 +112,7 @@ type evidence struct {
 	options *Options
 	slots   [2]int // of the cluster, by kind; 0: unknown
 	running [2]occupancy
+	replay  bool
 	slow    []slowNode // where no table of devices measures rates
 	levers  []lever    // of the question
 }
@@ -116,7 +122,7 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	if in.Jobs == nil {
 		in.Jobs = func(func(*workload.HistoryJob) bool) {}
 	}
-	b := keep(in.Jobs, in.Rows)
+	b := keep(in.Jobs, in.Rows, in.Localised)
 	if len(b.jobs) == 0 && in.Dataflow == nil {
 		return nil, fmt.Errorf("got no job: want a result of slotwave run, a history, or sampling records")
 	}
@@ -125,7 +131,7 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	for _, j := range jobs {
 		b.missing(j)
 	}
-	e := &evidence{b: b, r: newResources(in.Resources), flow: in.Dataflow, q: in.Question, options: &o}
+	e := &evidence{b: b, r: newResources(in.Resources), flow: in.Dataflow, q: in.Question, options: &o, replay: in.Replay}
 	if in.Question != nil {
 		e.asked, e.levers = map[string]int{}, levers(in.Question)
 		for i := range in.Question.Jobs {
@@ -140,7 +146,10 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	if len(in.Offers) > 0 {
 		e.offers = newOfferBook(in.Offers)
 	}
-	if !e.measured() {
+	switch {
+	case in.Replay:
+		e.still = nil
+	case !e.measured():
 		e.slow = b.slowNodes(&o.Thresholds)
 	}
 	e.countSlots()
@@ -201,6 +210,8 @@ func (e *evidence) missing(in *Input) {
 		{"offers of slots", "R15 and the ledger give no reasons", len(in.Offers) == 0},
 		{"spans of attempts", "the ledger does not separate devices", in.Spans == nil},
 		{"cluster and settings", "slots that were never used are not counted, and no change is tested", in.Question == nil},
+		{"the machine of each recorded time", "no findings on nodes, for a replay runs tasks on others: diagnose the history itself", in.Replay},
+		{in.Still, "gains hold for that; run and compare leave a standstill out where a setting changes (workload.still_hosts)", in.Still != ""},
 	} {
 		if t.missing {
 			e.b.add(t.what, 1, 1, t.effect)
@@ -263,8 +274,8 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 
 // leaveExplained drops findings where another rule says more: R09, which names a
 // node if no other cause is found; R13, if R16 names the interface; R08 and R10,
-// if R25 names the reduce or evens all reduces as they would. Of hits of a rule with
-// one change it keeps the first.
+// if R25 names the reduce or evens all reduces as they would; R26, if another rule
+// names the node or the task. Of hits of a rule with one change it keeps the first.
 func leaveExplained(hits [][]hit) {
 	named := map[string]bool{}
 	at := map[string]int{}
@@ -276,7 +287,7 @@ func leaveExplained(hits [][]hit) {
 			}
 		}
 	}
-	for _, id := range []string{"R09", "R13"} {
+	for _, id := range []string{"R09", "R13", "R26"} {
 		hits[at[id]] = slices.DeleteFunc(hits[at[id]], func(h hit) bool { return named[h.node] })
 	}
 	for _, skewed := range hits[at["R25"]] {
@@ -284,6 +295,12 @@ func leaveExplained(hits [][]hit) {
 			hits[at[id]] = slices.DeleteFunc(hits[at[id]], func(h hit) bool {
 				return slices.Contains(h.tasks, skewed.tasks[0]) || h.change != nil && skewed.change != nil && h.change.Text == skewed.change.Text
 			})
+		}
+	}
+	late := at["R26"]
+	for _, id := range []string{"R08", "R10", "R18", "R25"} {
+		for _, h := range hits[at[id]] {
+			hits[late] = slices.DeleteFunc(hits[late], func(l hit) bool { return slices.Contains(h.tasks, l.tasks[0]) })
 		}
 	}
 	for i := range hits {

@@ -121,7 +121,7 @@ func TestStandstill(t *testing.T) {
 		t.Fatal(err)
 	}
 	limits := DefaultThresholds()
-	b := keep(jobsOf(h), nil)
+	b := keep(jobsOf(h), nil, nil)
 	b.assignSlots()
 	still := b.still(&limits)
 	if len(still) != 1 || still[0].Host != "sr216" || math.Abs(still[0].From.Seconds()-99.3) > 5 || math.Abs(still[0].To.Seconds()-167.7) > 5 {
@@ -163,7 +163,7 @@ func TestStandstillBetweenMaps(t *testing.T) {
 		w.job("first", 0, 100*s)
 		maps(0, 20*s, "a", "b", "c")
 		maps(80*s, 88*s, "c")
-		return keep(w.input().Jobs, nil).still(&limits)
+		return keep(w.input().Jobs, nil, nil).still(&limits)
 	}
 	still := found(workload.NodeLocal)
 	if len(still) != 1 || still[0].Host != "c" || still[0].From != 20*s || still[0].To != 80*s || len(still[0].Held) != 2 {

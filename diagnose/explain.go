@@ -29,7 +29,7 @@ type Explained struct {
 // scheduler and the number of slots. If it is nil, the number is the largest number
 // of concurrent attempts.
 func Explain(w io.Writer, in Input, what Explained) error {
-	b := keep(in.Jobs, in.Rows)
+	b := keep(in.Jobs, in.Rows, in.Localised)
 	b.assignSlots()
 	o := DefaultOptions()
 	x := explainer{&evidence{b: b, q: in.Question, options: &o, r: newResources(nil)}}

@@ -64,7 +64,7 @@ func TestStopped(t *testing.T) {
 			u.ForeignBusy = 1
 		}
 	})
-	b := keep(p.input().Jobs, nil)
+	b := keep(p.input().Jobs, nil, nil)
 	if got := b.stopped(newResources(p.resources)); len(got) != 0 {
 		t.Errorf("%+v: the disks go on", got)
 	}

@@ -245,12 +245,13 @@ func (w *walk) between(from time.Duration, a *attempt) {
 	w.emit(from, Step{Account: account, Attempt: w.b.name(a), Node: w.b.node(a)})
 }
 
-// end explains the clean-up and returns the attempt that ended last before it.
+// end explains the clean-up and returns the attempt that ended last before it: one that
+// succeeded, unless the job did not.
 func (w *walk) end() *attempt {
 	var cleanup, last *attempt
 	for _, row := range w.job.attempts {
 		a := w.b.at(row)
-		if !a.timed() || a.state != workload.Succeeded || a.finish > w.at {
+		if !a.timed() || a.state != workload.Succeeded && !w.job.unsuccessful || a.finish > w.at {
 			continue
 		}
 		switch a.kind {
@@ -524,6 +525,10 @@ func (w *walk) bodyByPhases(a *attempt) *attempt {
 			sum += d
 		}
 	}
+	if !slices.ContainsFunc(a.phases[:], workload.Known) { // all that is known is that it ran
+		w.emit(a.start, w.step(a, workTime, ""))
+		return nil
+	}
 	begin := a.finish - sum // the time that no phase covers comes first
 	if begin < a.start || a.finish < w.at {
 		w.emit(a.start, w.step(a, unknownTime, ""))
@@ -552,6 +557,7 @@ func (w *walk) bodyByPhases(a *attempt) *attempt {
 // which that depends, or nil if only the beginning of the job is left. An attempt
 // that takes over from one that still runs depends on that one.
 func (w *walk) launch(a *attempt) *attempt {
+	w.emit(a.assigned(), w.step(a, startUp, ""))
 	ready := w.job.submit
 	switch {
 	case a.kind == workload.Setup:
@@ -690,11 +696,11 @@ func limitText(a *model.Asked) string {
 // freedBy returns the attempt whose slot this one took. A set-up takes one of
 // either kind.
 func (w *walk) freedBy(a *attempt) *attempt {
-	before := w.lastOn(a, a.start, w.place(a.node, min(a.kind, workload.Reduce)))
+	before := w.lastOn(a, a.assigned(), w.place(a.node, min(a.kind, workload.Reduce)))
 	if a.kind <= workload.Reduce {
 		return before
 	}
-	if other := w.lastOn(a, a.start, w.place(a.node, workload.Map)); before == nil || other != nil && other.finish > before.finish {
+	if other := w.lastOn(a, a.assigned(), w.place(a.node, workload.Map)); before == nil || other != nil && other.finish > before.finish {
 		before = other
 	}
 	return before

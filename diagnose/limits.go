@@ -42,7 +42,7 @@ var limitOf = map[Account]string{
 // all, the largest part first. It uses the ledger of each job.
 func Limits(jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf, offers []model.Offer, about func(id string) bool) ([]Limit, error) {
 	o := DefaultOptions()
-	b := keep(jobs, nil)
+	b := keep(jobs, nil, nil)
 	b.assignSlots()
 	e := &evidence{b: b, r: newResources(nil), q: q, options: &o, offers: newOfferBook(offers)}
 	l := e.newLedger()

@@ -81,7 +81,7 @@ func TestKnownPhases(t *testing.T) {
 }
 
 func TestTasksLike(t *testing.T) {
-	x := explainer{&evidence{b: keep(newTestRun().input().Jobs, nil)}}
+	x := explainer{&evidence{b: keep(newTestRun().input().Jobs, nil, nil)}}
 	for task, want := range map[string]string{
 		"j/m/999": "a task of the job: j/m/0 to 199, j/r/0 to 39, j/setup or j/cleanup",
 		"k/m/1":   "a task of the run, such as j/m/0",

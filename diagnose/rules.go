@@ -70,7 +70,7 @@ func RuleText(id string) string {
 // rules are in the order of their ids.
 var rules = []rule{
 	ruleR01, ruleR02, ruleR03, ruleR04, ruleR05, ruleR06, ruleR07, ruleR08, ruleR09, ruleR10, ruleR11, ruleR12, ruleR13, ruleR14,
-	ruleR15, ruleR16, ruleR17, ruleR18, ruleR19, ruleR20, ruleR21, ruleR22, ruleR23, ruleR24, ruleR25,
+	ruleR15, ruleR16, ruleR17, ruleR18, ruleR19, ruleR20, ruleR21, ruleR22, ruleR23, ruleR24, ruleR25, ruleR26,
 }
 
 // hit is a rule that holds for a job.

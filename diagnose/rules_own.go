@@ -376,7 +376,8 @@ func (s *scene) slowNodes() []hit {
 	var hits []hit
 	for _, n := range s.slow {
 		st := s.stages[n.kind]
-		if st == nil || s.loaded(n.node) || s.stood(n.node) {
+		ran := func(row int32) bool { return s.b.node(s.b.at(row)) == n.node }
+		if st == nil || s.loaded(n.node) || s.stood(n.node) || !slices.ContainsFunc(st.rows, ran) { // others may have run there
 			continue
 		}
 		h := hit{node: n.node, value: n.factor, peers: 1, z: n.z, account: slowDevice, saves: max(s.nodeDelay(n.node), st.length()*(1-1/n.factor)/4)}
@@ -698,7 +699,7 @@ var ruleR23 = rule{
 		}
 		chance := 1.0
 		for _, node := range sortedKeys(seconds) {
-			if seconds[node] > 0.8*lost {
+			if seconds[node] > 0.8*lost && !s.replay {
 				h.node = node
 				chance = math.Pow(float64(ran[node])/float64(len(s.job.attempts)), float64(count[node])) * float64(len(ran))
 			}
@@ -815,5 +816,36 @@ var ruleR25 = rule{
 			evidence: fmt.Sprintf("the largest reduce has %.2f times the bytes of the median", bytes[largest]/usual),
 		}
 		return []hit{h}
+	},
+}
+
+var ruleR26 = rule{
+	id: "R26", basis: "O", weight: weightRepair, cause: "late task",
+	evidence: "one task delays its stage of a recorded job, and no other rule names it", change: "none",
+	find: func(s *scene, _ *rule) []hit {
+		var hits []hit
+		for _, st := range s.stages {
+			if st == nil || s.q != nil && !s.replay && s.options.Verify.Measured == nil { // a simulated task is late for a cause of the scenario
+				continue
+			}
+			for _, i := range st.critical() {
+				a := s.b.at(st.rows[i])
+				if s.stood(s.b.node(a)) {
+					continue
+				}
+				took := st.slots[i].End - st.slots[i].Start
+				h := hit{tasks: []string{s.b.name(a)}, value: took, peers: st.median, account: unknownTime, saves: st.out.Gain[i]}
+				h.evidence = fmt.Sprintf("%s/%d took %.0f s, the median %s %.0f s", kindLetter(st.kind), a.task, took, st.kind, st.median)
+				if before := a.localised.Seconds(); 2*before > took {
+					h.account = startUp
+					h.evidence += fmt.Sprintf("; it began %.0f s after its assignment", before)
+				}
+				if !s.replay {
+					h.node = s.b.node(a)
+				}
+				hits = append(hits, h)
+			}
+		}
+		return hits
 	},
 }

@@ -35,7 +35,7 @@ var sequence = [2][]workload.Phase{
 func WriteSamples(w io.Writer, in Input, every Sampling) error {
 	out := &sampler{w: bufio.NewWriterSize(w, 1<<18), every: every}
 	out.w.WriteString(strings.Join(sampleColumns, ",") + "\n")
-	b, spans := keep(in.Jobs, in.Rows), spansByAttempt(in.Spans)
+	b, spans := keep(in.Jobs, in.Rows, in.Localised), spansByAttempt(in.Spans)
 	codes := make([]*code, len(b.jobs))
 	for i, j := range b.jobs {
 		var err error

@@ -60,7 +60,7 @@ func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
 
 func (s *scene) stageFacts(st *stage) facts {
 	f := facts{
-		Kind: st.kind.String(), Critical: st.facts.Critical, SameNode: st.facts.SameNode, InputRatio: st.facts.InputRatio,
+		Kind: st.kind.String(), Critical: st.facts.Critical, SameNode: st.facts.SameNode && !s.replay, InputRatio: st.facts.InputRatio,
 		CPUNode: notNumber(), CPUCluster: notNumber(), CPUDrop: notNumber(), IONodeRatio: notNumber(), DiskNodeRatio: notNumber(),
 		DiskJobShare: notNumber(), NetNodeShare: notNumber(), ShareWaitFetch: notNumber(), CodecCPUShare: notNumber(),
 	}

@@ -51,7 +51,7 @@ func (b *books) newStage(j *job, kind workload.Kind, o *Options) *stage {
 		if names[k] == "" {
 			names[k] = fmt.Sprintf("%s/%d", b.node(a), a.slot)
 		}
-		start := a.start
+		start := a.assigned()
 		if kind == workload.Reduce { // time before the end of the last map is a wait
 			start = min(max(start, lastMap), a.finish)
 		}

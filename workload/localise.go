@@ -80,6 +80,13 @@ func (h *History) localisation() localised {
 	return times
 }
 
+// Localised returns a function of the time from the assignment of a task to the start of
+// its first attempt, 0 where the record does not have it.
+func (h *History) Localised() func(*HistoryTask) time.Duration {
+	local := h.localisation()
+	return func(t *HistoryTask) time.Duration { return local[t] }
+}
+
 // WithoutSetupCleanup reports whether a history has times of maps or reduces but no
 // set-up and clean-up tasks, as those of Hadoop 0.18 do.
 func (h *History) WithoutSetupCleanup() bool {

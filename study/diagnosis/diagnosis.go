@@ -121,7 +121,7 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 				recorded[j.ID] = j.Finish - j.Submit
 			}
 		}
-		in.Jobs = handedOver(h)
+		in.Jobs, in.Localised = handedOver(h), h.Localised()
 		if k.Attempts {
 			in.Jobs, done.Attempts, done.Usage, done.Offers = simulated.Jobs(h), in.Rows, in.Resources, in.Offers
 			if in.Rows == nil {
@@ -502,13 +502,14 @@ func (d *Diagnosis) result(folder string, tables []string, in *diagnose.Input) e
 		return nil
 	}
 	ask(in, run)
+	in.Replay = in.Recorded
 	return nil
 }
 
 // ask takes the question from a run. Times of tasks that are recorded hold for the slots
 // of the recorded run, as run says.
 func ask(in *diagnose.Input, run *scenarios.Run) {
-	in.Question = &run.Question
+	in.Question, in.Still = &run.Question, run.Still
 	in.Recorded = len(run.Recorded) > 0 && run.Question.Fidelity == model.Replay
 }
 
