@@ -190,7 +190,7 @@ func (d *Diagnosis) untestedRight() string {
 	if d.Findings[0].Basis == ofFile {
 		return ""
 	}
-	return "; the first cause is right in 3 of 10 such cases"
+	return "; the first cause is right in 6 of 10 such cases"
 }
 
 // of names the jobs in which the cause of a finding was found with the same outcome.
