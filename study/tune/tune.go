@@ -384,15 +384,11 @@ func (t *tuner) simulate(at []float64, d draw) (float64, error) {
 	if ok {
 		return known, nil
 	}
-	f, err := t.study.Turn(d.turn).With(changes...)
+	q, err := t.asked(changes, d)
 	if err != nil {
 		return 0, err
 	}
-	s, err := f.Scenario(d.seed)
-	if err != nil {
-		return 0, err
-	}
-	seconds, err := search.TimeTaken(&s.Runs[0].Question)
+	seconds, err := search.TimeTaken(q)
 	if err != nil {
 		return 0, err
 	}
@@ -407,6 +403,46 @@ func (t *tuner) simulate(at []float64, d draw) (float64, error) {
 		}
 	}
 	return seconds, nil
+}
+
+// asked returns the question with some changes in a draw.
+func (t *tuner) asked(changes []string, d draw) (*model.WhatIf, error) {
+	f, err := t.study.Turn(d.turn).With(changes...)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.Scenario(d.seed)
+	if err != nil {
+		return nil, err
+	}
+	return &s.Runs[0].Question, nil
+}
+
+// spillNote says how the spills of a map and the merge passes of the job change. It is
+// empty if the spills do not.
+func (t *tuner) spillNote(points [2][]float64) (string, error) {
+	var spills [2]float64
+	var passes [2]int64
+	for i, at := range points {
+		q, err := t.asked(t.changes(at), t.pairDraws()[0])
+		if err != nil {
+			return "", err
+		}
+		p, _, err := study.Simulate(q)
+		if err != nil {
+			return "", err
+		}
+		j := &p.Jobs[0]
+		spills[i], passes[i] = float64(j.Spills)/float64(max(1, j.Maps)), j.MergePasses
+	}
+	if spills[0] == spills[1] {
+		return "", nil
+	}
+	note := fmt.Sprintf("spills of a map: %.1f in place of %.1f; merge passes of the job: %d in place of %d", spills[1], spills[0], passes[1], passes[0])
+	if spills[1] > spills[0] {
+		note += "; all spills but the last are sorted and written while the map function runs, so that less is left at its end"
+	}
+	return note, nil
 }
 
 // simulateAll returns the times of points by draws, several runs at a time.
@@ -624,6 +660,13 @@ func (t *tuner) measure(start, best []float64) (*Tuned, error) {
 	tuned := &Tuned{
 		Scenario: t.study.Scenario.Name, Fidelity: t.question.Fidelity.String(), Job: t.question.Jobs[0].ID,
 		Before: times[0], After: times[1], Gain: search.NewGain(times[0], times[1]), Set: t.changes(fewer), Simulations: t.simulations,
+	}
+	note, err := t.spillNote([2][]float64{start, fewer})
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		tuned.Notes = append(tuned.Notes, note)
 	}
 	for i := range t.settings {
 		d := &t.settings[i]
