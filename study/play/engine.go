@@ -76,7 +76,8 @@ func keptName() (string, error) {
 
 // buildEngine compiles package wasm from the sources of this program.
 func buildEngine() (engine, error) {
-	source, err := sources()
+	_, file, _, _ := runtime.Caller(0)
+	source, err := sources(file)
 	if err != nil {
 		return "", err
 	}
@@ -119,15 +120,21 @@ func buildEngine() (engine, error) {
 	return engine(string(support) + engineMark + base64.StdEncoding.EncodeToString(packed.Bytes())), nil
 }
 
-// sources returns the folder with the sources from which this program was built.
-func sources() (string, error) {
-	_, file, _, _ := runtime.Caller(0)
-	folder := filepath.Dir(filepath.Dir(filepath.Dir(file)))
-	text, err := os.ReadFile(filepath.Join(folder, "go.mod"))
-	if err != nil || !bytes.HasPrefix(text, []byte("module github.com/slotwave/slotwave\n")) {
-		return "", errors.New("the sources of this program are not on this machine: want a clone, and go run ./cmd/slotwave play in it")
+// sources returns the folder with the sources of this program: those with this file when
+// it was built, unless -trimpath hides where, or the clone around the current folder.
+func sources(file string) (string, error) {
+	folders := []string{filepath.Dir(filepath.Dir(filepath.Dir(file)))}
+	here, err := os.Getwd()
+	for ; err == nil && folders[len(folders)-1] != here; here = filepath.Dir(here) {
+		folders = append(folders, here)
 	}
-	return folder, nil
+	for _, folder := range folders {
+		text, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+		if err == nil && bytes.HasPrefix(text, []byte("module github.com/slotwave/slotwave\n")) {
+			return folder, nil
+		}
+	}
+	return "", errors.New("the sources of this program are not found: want a clone as the current folder, and go run ./cmd/slotwave play")
 }
 
 // Hash returns the source of a policy that allows a text.

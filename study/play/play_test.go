@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -33,6 +34,19 @@ func write(t *testing.T, p *Page) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// A program that -trimpath has built finds the sources around the current folder.
+func TestSources(t *testing.T) {
+	const trimmed = "github.com/slotwave/slotwave/study/play/engine.go"
+	folder, err := sources(trimmed)
+	if _, missing := os.Stat(filepath.Join(folder, "study", "play", "engine.go")); err != nil || missing != nil {
+		t.Errorf("got %q, %v: want the folder with go.mod", folder, errors.Join(err, missing))
+	}
+	t.Chdir(t.TempDir())
+	if folder, err := sources(trimmed); err == nil {
+		t.Errorf("got %q without a clone", folder)
+	}
 }
 
 func open(t *testing.T, name string, set ...string) *Page {
