@@ -54,8 +54,8 @@ func TestWalkInChromium(t *testing.T) {
 	b, do := shown(t, "two-jobs", "")
 	const status, hash = "document.querySelector('#status').textContent.split(' · simulated')[0]", "decodeURIComponent(location.hash)"
 	for _, c := range [][3]string{
-		{"", status, "makespan 2 min 21 s, mean job 2 min 06 s, 54 attempts, 100 % of maps node-local"},
-		{set("cluster.nodes", "6"), status, "makespan 1 min 20 s, mean job 54.2 s, 54 attempts, 98 % of maps node-local"},
+		{"", status, "makespan 2 min 21 s, mean job 2 min 06 s, 54 attempts, up to 7 waves of maps, 100 % of maps node-local"},
+		{set("cluster.nodes", "6"), status, "makespan 1 min 20 s, mean job 54.2 s, 54 attempts, up to 4 waves of maps, 98 % of maps node-local"},
 		{"", hash, "#s=two-jobs&a=cluster.nodes=6"},
 		{set("cluster.nodes", "3"), hash, "#s=two-jobs"},
 		{"document.querySelector('#second').click()", "document.querySelector('#difference li').textContent", "The run takes 2 min 21 s with both."},
@@ -115,6 +115,29 @@ func TestVariationInChromium(t *testing.T) {
 		}
 	}
 	b.Picture("variation")
+}
+
+// The slowness of the last node is that of the last one when the number of nodes
+// changes, and the page shows what the release decides.
+func TestLastNodeInChromium(t *testing.T) {
+	const hash, last = "decodeURIComponent(location.hash)", "(n => n.Name + ' ' + n.Slowness)(pics[0].v.Nodes.at(-1))"
+	const slow = "{ const c = shownControls.find(c => c.label === 'slowness of the last node'); c.field.value = 4; c.field.dispatchEvent(new Event('change')) }"
+	const control = "(c => c.key + ' ' + c.field.value)(shownControls.find(c => c.last))"
+	_, do := shown(t, "two-jobs", "")
+	for _, c := range [][3]string{
+		{"", "shownControls.find(c => c.key === 'cluster.heartbeat').field.placeholder", "0.30 s"},
+		{"change('cluster.hadoop', '0.20.2')", "shownControls.find(c => c.key === 'cluster.heartbeat').field.placeholder", "3.00 s"},
+		{"change('cluster.hadoop', '')", last, "node3 1"},
+		{set("cluster.nodes", "8") + slow, last, "node8 4"},
+		{set("cluster.nodes", "12"), last, "node12 4"},
+		{"", hash, "#s=two-jobs&a=cluster.nodes=12&a=cluster.slowdowns.node12=4"},
+		{"", control, "cluster.slowdowns.node12 4"},
+		{set("cluster.nodes", "2"), last, "node2 4"},
+	} {
+		if got := do(c[0], c[1]); got != c[2] {
+			t.Errorf("%s, %s: got %v, want %s", c[0], c[1], got, c[2])
+		}
+	}
 }
 
 // With the keyboard alone a reader comes to the controls, the picture and the jobs, and

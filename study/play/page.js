@@ -141,8 +141,12 @@ async function simulate(side) {
   const sets = new Map(state.sets[side]); // state may hold values that are refused
   const { answer, data, took } = await ask({ verb: "run", side, set: lists()[side], run: state.run[side], seed: state.seed });
   fail("");
+  const before = pics[side] && lastFactor(side);
   pics[side] = columns(answer, data);
   Object.assign(pics[side], { took, sets });
+  if (before) keepLast(side, before);
+  for (const c of shownControls) if ((c.last || c.key === beat) && c.field !== document.activeElement) showValue(c);
+  showOthers();
   draw();
   status();
   showJobs();
@@ -195,6 +199,7 @@ function status() {
     const local = p.v.Locality[0] + p.v.Locality[1] + p.v.Locality[2];
     parts.push((state.two ? "AB"[side] + ": " : "") + [
       `makespan ${time(p.v.Makespan)}`, p.v.Jobs.length > 1 ? `mean job ${time(p.v.Mean)}` : "", count(p.v.Attempts, "attempt"),
+      p.v.Waves ? (p.v.Jobs.length > 1 ? "up to " : "") + count(p.v.Waves, "wave") + " of maps" : "",
       local ? `${digits(100 * p.v.Locality[0] / local, 0)} % of maps node-local` : "", p.v.Jobs.some(j => j.Deadline > 0) ? count(p.v.Late, "late job") : "",
     ].filter(x => x).join(", "));
   }
@@ -240,13 +245,13 @@ const mostJobs = 4;
 function controlList() {
   const list = [], inside = scene.Fidelity === "phase" || scene.Fidelity === "device";
   const add = (c, key) => {
-    const k = saved[0].get(key) ?? (key.startsWith("cluster.slowdowns.") ? { Name: key, Form: "number", Value: "1", Least: 0.01 } : null);
+    const k = saved[0].get(key);
     const grouped = key === "cluster.nodes" && saved[0].has("cluster.group.0.count"); // the groups have the nodes
     if (k && k.Form && !grouped && !(c.inner && !inside)) list.push({ ...c, k, key });
   };
   for (const c of first.controls) {
     if (c.key.startsWith("job.*")) for (let i = 0; i < mostJobs; i++) add({ ...c, group: groupOf(c.key.replace("*", i)) }, c.key.replace("*", i));
-    else if (c.key === "cluster.slowdowns.*") lastNode(c, add);
+    else if (c.key === "cluster.slowdowns.*") lastNode(c, list, add);
     else add(c, c.key);
   }
   let jobs = 0;
@@ -261,16 +266,28 @@ function controlList() {
 // lastNode adds the key with the slowness of the last node. A factor on a single node
 // multiplies the slowness of its group, or of all nodes: the factor is the slowness of
 // the node only if that is 1.
-function lastNode(c, add) {
-  const node = scene.Nodes.at(-1);
-  if (!node) return;
-  const factor = c.key.replace("*", /^[\w-]+$/.test(node) ? node : `"${node}"`);
+function lastNode(c, list, add) {
+  if (!scene.Nodes.length) return;
   let group = -1;
   while (saved[0].has(`cluster.group.${group + 1}.slowdown`)) group++;
   const base = group < 0 ? "cluster.slowdown" : `cluster.group.${group}.slowdown`;
   const alone = group >= 0 && saved[0].get(`cluster.group.${group}.count`).Value === "1";
-  if (saved[0].has(factor) || !alone && +(saved[0].get(base)?.Value ?? 1) === 1) add(c, factor);
-  else add({ ...c, label: alone ? c.label : group < 0 ? "slowness of all nodes" : "slowness of the last group" }, base);
+  if (saved[0].has(lastFactor(0)) || !alone && +(saved[0].get(base)?.Value ?? 1) === 1) {
+    list.push({ ...c, last: true, get key() { return lastFactor(state.side); }, get k() { return saved[state.side].get(this.key) ?? { Form: "number", Value: "1", Least: 0.01 }; } });
+  } else add({ ...c, label: alone ? c.label : group < 0 ? "slowness of all nodes" : "slowness of the last group" }, base);
+}
+// lastFactor is the key with the factor of the last node that a setting has now.
+function lastFactor(side) {
+  const node = pics[side]?.v.Nodes.at(-1).Name ?? scene.Nodes.at(-1);
+  return "cluster.slowdowns." + (/^[\w-]+$/.test(node) ? node : `"${node}"`);
+}
+// keepLast moves a factor that the page has set to the node that has become the last.
+function keepLast(side, before) {
+  const set = state.sets[side], now = lastFactor(side);
+  if (before === now || !set.has(before) || saved[side].has(before)) return;
+  set.set(now, set.get(before));
+  set.delete(before);
+  due.add("run" + side);
 }
 const scale = { // from a text to the place of its slider and back, by form
   number: [t => parseFloat(t), x => String(+x.toPrecision(6))],
@@ -313,10 +330,9 @@ function buildControls() {
     else if (c.k.Form === "run") field = el("select", {}, ...c.k.Words.map((w, i) => el("option", { value: i }, w)), el("option", { value: "own", hidden: true }, "own value"));
     else field = el("input", { type: "text", autocomplete: "off", spellcheck: false });
     field.id = id;
-    field.title = [c.key, c.k.About].filter(x => x).join(": ");
     const back = el("button", { type: "button", title: "as in the scenario" }, "↺");
     back.setAttribute("aria-label", c.label + ": as in the scenario");
-    box.append(el("label", { htmlFor: id, title: field.title }, c.label), field, back);
+    box.append(el("label", { htmlFor: id }, c.label), field, back);
     const range = rangeOf(c);
     if (range) {
       const log = !range.step, place = x => log ? 1000 * Math.log(Math.max(x, range.least) / range.least) / Math.log(range.most / range.least) : x;
@@ -348,26 +364,33 @@ function buildControls() {
 }
 // showValues shows the setting that the controls change.
 function showValues() {
-  const set = state.sets[state.side];
-  for (const c of shownControls) {
-    const k = attributes(c), own = set.get(c.key), v = c.k.Form === "run" ? [...set.keys()].some(varies) ? "own" : String(state.run[state.side]) : own ?? unquoted(k.Value);
-    const none = own === undefined && !k.Given && (c.k.Form === "duration" && seconds(v) === 0 || c.key === "cluster.nodes");
-    if (c.k.Form === "switch") c.field.checked = v === "true";
-    else c.field.value = none ? "" : v;
-    if (c.field.type === "text") c.field.placeholder = "default";
-    c.box.classList.toggle("changed", own !== undefined);
-    c.move?.(none ? "" : v);
-  }
-  const hidden = [...set].filter(([k]) => !shownControls.some(c => c.key === k));
+  shownControls.forEach(showValue);
+  showOthers();
+  $("#sides").hidden = !state.two;
+  $$("#sides input").forEach(r => { r.checked = +r.value === state.side; });
+  $("#second").textContent = state.two ? "Back to one setting" : "Compare with a second setting";
+}
+// showOthers shows the keys of the setting that have no control.
+function showOthers() {
+  const hidden = [...state.sets[state.side]].filter(([k]) => !shownControls.some(c => c.key === k));
   $("#changes").replaceChildren(...hidden.map(([k, v]) => {
     const off = el("button", { type: "button" }, "×");
     off.setAttribute("aria-label", "without " + k);
     off.addEventListener("click", () => change(k, ""));
     return el("li", {}, `${k} = ${v}`, off);
   }));
-  $("#sides").hidden = !state.two;
-  $$("#sides input").forEach(r => { r.checked = +r.value === state.side; });
-  $("#second").textContent = state.two ? "Back to one setting" : "Compare with a second setting";
+}
+const beat = "cluster.heartbeat";
+function showValue(c) {
+  const set = state.sets[state.side], fixed = c.key === beat && pics[state.side]?.v.Heartbeat; // by the release
+  const k = attributes(c), own = set.get(c.key), v = c.k.Form === "run" ? [...set.keys()].some(varies) ? "own" : String(state.run[state.side]) : own ?? unquoted(k.Value);
+  const none = own === undefined && !k.Given && (c.k.Form === "duration" && seconds(v) === 0 || c.key === "cluster.nodes");
+  if (c.k.Form === "switch") c.field.checked = v === "true";
+  else c.field.value = none ? "" : v;
+  if (c.field.type === "text") c.field.placeholder = fixed ? time(fixed) : "default";
+  c.field.title = c.box.firstChild.title = [c.key, k.About].filter(x => x).join(": ");
+  c.box.classList.toggle("changed", own !== undefined);
+  c.move?.(none ? fixed ? fixed + "ms" : "" : v);
 }
 function change(key, value) {
   const set = state.sets[state.side], c = shownControls.find(c => c.key === key), k = c && attributes(c);
@@ -459,7 +482,7 @@ function drawSide(side) {
   const caption = $(`.run[data-side='${side}'] figcaption`);
   caption.replaceChildren((state.two ? "AB"[side] + ": " : "") + settingName(side), " ", el("small", {}, v.Shown < v.Nodes.length ? `attempts of ${v.Shown} of ${v.Nodes.length.toLocaleString("en")} nodes; slots in use of all` : ""));
   { // slots in use
-    const { g, w, h } = canvasOf(side, "waves"), slots = v.Slots[0] + v.Slots[1], top = 14, base = h - 2;
+    const { g, w, h } = canvasOf(side, "waves"), slots = v.Slots[0] + (v.Jobs.some(j => j.Reduces) ? v.Slots[1] : 0), top = 14, base = h - 2;
     let most = 0;
     for (let b = 0; b < v.Bins; b++) most = Math.max(most, p.use[b] + p.use[v.Bins + b] + p.use[2 * v.Bins + b] + p.use[3 * v.Bins + b]);
     const high = most < slots / 3 ? most * 1.1 : slots, X = t => gutter + (t - from) / (to - from) * (w - gutter), Y = n => base - n / high * (base - top), width = v.Makespan / v.Bins;

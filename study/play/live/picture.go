@@ -83,6 +83,8 @@ type picture struct {
 	Shown     int    // nodes whose attempts are in the columns
 	Bins      int    // of the columns of slots in use
 	Slots     [2]int // of maps and of reduces; the first of both if they are shared
+	Waves     int    // of maps, of the job with the most
+	Heartbeat float64
 	Mean      float64
 	Late      int // jobs after their deadline
 	Locality  [4]int
@@ -127,6 +129,10 @@ func (k *recorder) picture(p *model.Prediction) (*picture, []byte) {
 		v.Nodes = append(v.Nodes, node{n.Name, c.Racks[n.Rack], n.MapSlots + n.ReduceSlots, n.Slowness})
 		v.Slots[0], v.Slots[1] = v.Slots[0]+n.MapSlots, v.Slots[1]+n.ReduceSlots
 	}
+	if r, err := model.FindRelease(c.Hadoop); err == nil && !r.Ideal {
+		beat, _ := r.HeartbeatOf(c, len(c.Nodes)) // the simulator has checked it
+		v.Heartbeat = millis(beat)
+	}
 	if c.SharedSlots {
 		v.Slots = [2]int{v.Slots[0] + v.Slots[1], 0}
 	}
@@ -145,6 +151,7 @@ func (k *recorder) picture(p *model.Prediction) (*picture, []byte) {
 		if j.Deadline > 0 && (j.Finish < 0 || j.Finish > j.Submit+j.Deadline) {
 			v.Late++
 		}
+		v.Waves = max(v.Waves, j.MapWaves)
 		for l, n := range j.Locality {
 			v.Locality[l] += n
 		}
