@@ -253,7 +253,7 @@ func PropertyNames() []string {
 // Unread reports whether a property is one of Hadoop's that slotwave does not read.
 func Unread(name string) bool {
 	_, found := FindProperty(name)
-	return !found && (Canonical(name) != name || slices.Contains(slices.Collect(maps.Values(otherNames)), name))
+	return !found && (Canonical(name) != name || slices.Contains(slices.Sorted(maps.Values(otherNames)), name))
 }
 
 // FindProperty returns the property with either of its names.
