@@ -37,6 +37,7 @@ type collector struct {
 	attempts int                              // and tasks that are kept
 	passing  bool                             // f receives the jobs, none is kept
 	listed   map[string]bool                  // machines of a list of the cluster
+	unknown  map[string]bool                  // members of JSON objects that nobody reads
 	full     bool                             // a limit was reached
 	// Instants that are differences cannot be ordered with Unix times.
 	differences bool
@@ -47,7 +48,7 @@ func newCollector(limits Limits) *collector {
 	c := &collector{
 		limits: limits.withDefaults(), h: &workload.History{Epoch: workload.Unknown},
 		racks: make(map[string]string), names: make(map[string]string), seen: make(map[string]bool), unread: make(map[[2]string]int),
-		confs: make(map[string]workload.Conf), tables: make(map[string]*jobBuilder), listed: make(map[string]bool),
+		confs: make(map[string]workload.Conf), tables: make(map[string]*jobBuilder), listed: make(map[string]bool), unknown: make(map[string]bool),
 	}
 	c.each = func(j *workload.HistoryJob) error {
 		c.h.Jobs = append(c.h.Jobs, *j)

@@ -47,6 +47,9 @@ func (c *collector) textTable(s *source, quoted bool) (*table, error) {
 	}
 	t.header = slices.Clone(header)
 	for i, name := range t.header {
+		if _, twice := t.columns[name]; twice && name != "" {
+			c.problem(t.skipped+1, "column %.80s occurs twice: the last one is read", name)
+		}
 		t.columns[name] = i
 	}
 	return t, nil

@@ -108,7 +108,7 @@ func TestFormatsDocumented(t *testing.T) {
 // TestTableColumnsRead: every documented column of a table changes what is
 // read.
 func TestTableColumnsRead(t *testing.T) {
-	attempt := "job,task,kind,%s\nj,0,map,%s\n"
+	attempt := "job,task,kind,start_ns,finish_ns,%s\nj,0,map,,,%s\n"
 	job := "job,maps,finish_s,%s\nj,3,9,%s\n"
 	for _, x := range []struct{ table, column, value string }{
 		{attempt, "attempt", "2"}, {attempt, "state", "FAILED"}, {attempt, "status", "SUCCESS"}, {attempt, "node", "n"}, {attempt, "tracker", "n"},

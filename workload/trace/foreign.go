@@ -76,7 +76,13 @@ func foreign(head []byte) string {
 		return `columns separated by ";": want commas or tabs`
 	}
 	if columns := strings.Split(line, ","); len(columns) > 1 && tableHead.MatchString(line) {
-		return "a table with the columns " + strings.Join(columns[:min(len(columns), 5)], ", ") + ": want those of attempts.csv or jobs.csv, which slotwave run writes"
+		missing := ""
+		for _, of := range [][]string{{"task", "kind"}, {"kind", "task"}} {
+			if slices.Contains(columns, of[0]) && !slices.Contains(columns, of[1]) {
+				missing = "; " + of[1] + " is missing"
+			}
+		}
+		return "a table with the columns " + strings.Join(columns[:min(len(columns), 5)], ", ") + ": want those of attempts.csv or jobs.csv, which slotwave run writes" + missing
 	}
 	return ""
 }

@@ -57,6 +57,32 @@ func TestTimeStatedTwice(t *testing.T) {
 	}
 }
 
+// What a history lacks under its name and has under another is told.
+func TestMisnamed(t *testing.T) {
+	const attempts = "job,kind,task,attempt,start_ms,finish_ms,node,state\nj1,map,0,0,0,1000,n1,SUCCEEDED\n"
+	for _, c := range []struct{ text, want string }{
+		{strings.Replace(attempts, "start_ms", "begin_ms", 1), "no column start_ns: want it, or start_ms, start_s or start_ts; not read: begin_ms"},
+		{strings.Replace(attempts, "finish_ms", "end_ms", 1), "no column finish_ns: want it, or finish_ms, finish_s or finish_ts; not read: end_ms"},
+		{strings.Replace(attempts, "kind", "sort", 1), "kind is missing"},
+		{strings.Replace(attempts, "node", "job", 1), "column job occurs twice: the last one is read"},
+		{"job,maps,finish_ms\nj1,1,9\nj1,1,9\n", "job j1 occurs twice: the second is dropped"},
+		{`{"am.type": "mapreduce", "job.start": 0, "job.end.ms": 9000, "job.id": "j1", "job.tasks": []}`, "job.start is not read: want job.start.ms"},
+		{`{"am.type": "mapreduce", "job.start.ms": 0, "job.end.ms": 9000, "job.id": "j1", "tasks": []}`, "tasks is not read: want job.tasks"},
+		{`{"jobID": "job_201001010000_0001", "submit_time": 5, "mapTasks": []}`, "submit_time is not read: want submitTime"},
+	} {
+		path := filepath.Join(t.TempDir(), "h")
+		writeFile(t, path, c.text)
+		h, err := Open(path)
+		told := fmt.Sprint(err)
+		if err == nil {
+			told = fmt.Sprint(h.Problems)
+		}
+		if !strings.Contains(told, c.want) {
+			t.Errorf("%s: got %s: want %s", c.text, told, c.want)
+		}
+	}
+}
+
 // What SLS cannot mean is reported with its place, and not made something else.
 func TestSLSOutOfRange(t *testing.T) {
 	const sound = `{"am.type": "mapreduce", "job.start.ms": 0, "job.end.ms": 9000, "job.id": "j1", "job.tasks": [` +

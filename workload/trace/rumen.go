@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,11 +19,9 @@ import (
 
 var rumenFormat = Format{
 	Name: "rumen", About: "Rumen job trace: jobs, attempts and configuration, JSON",
-	Files: "trace.json, topology.json",
-	detect: detection{keys: []string{
-		"jobID", "mapTasks", "reduceTasks", "otherTasks", "jobProperties", "submitTime", "priority", "jobName",
-	}},
-	read: (*collector).readRumen,
+	Files:  "trace.json, topology.json",
+	detect: detection{keys: rumenKeys},
+	read:   (*collector).readRumen,
 	write: func(h *workload.History) (Output, error) {
 		return Output{Left: unrecorded(h), Files: []File{
 			{"trace.json", func(w io.Writer) error { return writeRumen(w, h) }},
@@ -30,6 +29,10 @@ var rumenFormat = Format{
 		}}, nil
 	},
 }
+
+var rumenKeys = []string{"jobID", "mapTasks", "reduceTasks", "otherTasks", "jobProperties", "submitTime", "priority", "jobName"}
+
+var rumenJobKeys = slices.Concat(rumenKeys, slices.Sorted(maps.Keys(jobPlaces)))
 
 // logged are the values of a logged object by their members.
 type logged[T any] struct {
@@ -153,6 +156,7 @@ func (rr *rumenReader) logged(j *loggedJob) error {
 		case "jobProperties":
 			return rr.properties()
 		}
+		rr.c.unknownMember(here, string(name), rumenJobKeys)
 		return in.skip()
 	})
 }

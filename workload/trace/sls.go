@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,7 +22,7 @@ import (
 var slsFormat = Format{
 	Name: "sls", About: "jobs and nodes of YARN's scheduler load simulator, JSON",
 	Files:  "jobs.json, nodes.json",
-	detect: detection{keys: []string{"am.type", "job.start.ms", "job.end.ms", "job.tasks", "job.id", "nodes", "rack"}},
+	detect: detection{keys: slsKeys},
 	read:   (*collector).readSLS,
 	write: func(h *workload.History) (Output, error) {
 		lost, left := lostInSLS(h)
@@ -30,6 +33,8 @@ var slsFormat = Format{
 	},
 }
 
+var slsKeys = []string{"am.type", "job.start.ms", "job.end.ms", "job.tasks", "job.id", "nodes", "rack"}
+
 type slsJob struct {
 	AMType string    `json:"am.type"`
 	Queue  string    `json:"job.queue.name"`
@@ -38,6 +43,8 @@ type slsJob struct {
 	Start  *float64  `json:"job.start.ms"`
 	End    *float64  `json:"job.end.ms"`
 	Tasks  []slsTask `json:"job.tasks"`
+
+	Others map[string]jsontext.Value `json:",embed"`
 
 	// Of an object of nodes.json.
 	Rack  string `json:"rack"`
@@ -58,6 +65,9 @@ type slsTask struct {
 // readSLS reads a file of jobs or of nodes.
 func (c *collector) readSLS(s *source) error {
 	return readObjects(c, s, "the object", func(j *slsJob, line int) error {
+		for _, name := range slices.Sorted(maps.Keys(j.Others)) {
+			c.unknownMember(line, name, slsKeys)
+		}
 		for _, n := range j.Nodes {
 			c.list(line, j.Rack, n.Node)
 		}
@@ -66,6 +76,28 @@ func (c *collector) readSLS(s *source) error {
 		}
 		return c.slsJob(j, line)
 	})
+}
+
+// unknownMember warns once about a member that nobody reads if it may be meant as one that
+// somebody does: in other letters, as submit_time for submitTime, or without one of its
+// parts.
+func (c *collector) unknownMember(line int, name string, known []string) {
+	if c.unknown[name] {
+		return
+	}
+	c.unknown[name] = true
+	apart := func(text string) []string {
+		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune("._- ", r) })
+	}
+	parts := apart(name)
+	for _, k := range known {
+		of := apart(k)
+		other := func(part string) bool { return !slices.Contains(of, part) }
+		if strings.Join(of, "") == strings.Join(parts, "") || !slices.ContainsFunc(parts, other) {
+			c.problem(line, "%.80s is not read: want %s", name, k)
+			return
+		}
+	}
 }
 
 // objects reads JSON objects one after another. One that is damaged is lost; named says

@@ -66,6 +66,9 @@ func (t *table) read() error {
 		row = tableRows{c}.measureRow
 	case t.has("task", "index") && t.has("kind", "type"):
 		setters := settersOf(t, attemptSetter)
+		if err := t.missing("start", "finish"); err != nil {
+			return err
+		}
 		row = func(t *table) { tableRows{c}.attemptRow(t, setters) }
 	case t.has("maps", "num_map_tasks", "submit_ms", "submit_ns"):
 		setters := settersOf(t, jobSetter)
@@ -84,6 +87,31 @@ func (t *table) read() error {
 		}
 	}
 }
+
+// missing returns an error about the one of two times that the table lacks, since the
+// other would be taken for both. One without a unit is reported where it is left out.
+func (t *table) missing(times ...string) error {
+	lacks := slices.DeleteFunc(slices.Clone(times), func(time string) bool {
+		return slices.ContainsFunc(t.header, func(column string) bool { base, _ := splitUnit(column); return base == time })
+	})
+	if len(lacks) != 1 {
+		return nil
+	}
+	var unread []string
+	for _, column := range t.header {
+		if !slices.Contains(namesOfTasks, column) && attemptSetter(column) == nil {
+			unread = append(unread, column)
+		}
+	}
+	err := fmt.Errorf("no column %s_ns: want it, or %[1]s_ms, %[1]s_s or %[1]s_ts", lacks[0])
+	if len(unread) > 0 {
+		err = fmt.Errorf("%w; not read: %.80s", err, strings.Join(unread, ", "))
+	}
+	return err
+}
+
+// namesOfTasks are the columns that say of which attempt a row is.
+var namesOfTasks = []string{"job", "task", "index", "kind", "type", "attempt"}
 
 // isTable reports whether a header is one that readTable knows.
 func isTable(header []string) bool {
@@ -254,10 +282,12 @@ func (c tableRows) jobRow(t *table, setters []cellSetter[*jobCells]) {
 		id = fmt.Sprintf("%s-%d", id, t.line-t.skipped-1)
 	}
 	b := c.tableJob(id, t.line)
-	if b.row == 0 {
-		c.jobRows++
-		b.row = c.jobRows
+	if b.row > 0 {
+		c.problem(t.line, "job %.80s occurs twice: the second is dropped", id)
+		return
 	}
+	c.jobRows++
+	b.row = c.jobRows
 	j := &b.job
 	if !t.has("submit_ns", "submit_ms", "submit_s", "submit_time_ts") {
 		j.Submit = 0 // origin of the table's instants
