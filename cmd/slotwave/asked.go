@@ -80,7 +80,7 @@ func (a *app) open(name string, k *asked) (*study.Study, error) {
 	if k.verb != nil {
 		out := cmp.Or(k.out, filepath.Join("out", text.Slug(filepath.Base(name))+k.settingsSuffix()))
 		k.machine, err = a.machineFor(k.verb, name, out, err, &calibrating{known: k.known, reading: k.reading, output: output{quiet: k.quiet || k.json, force: k.force}})
-		if k.machine != "" {
+		if k.machine != "" && err == nil {
 			if k.reading = (scenarios.Reading{}); !k.costs {
 				k.out = out
 			}

@@ -89,6 +89,7 @@ func (a *app) compare(names []string, k *comparing) error {
 	if len(names) > 1 && len(c.Runs) == len(names) && len(k.over)+len(k.reading.Jobs) == 0 {
 		next = append(k.stated("compare", names[0], names[1]), "--why")
 	}
+	k.output.asked = options.Metrics.Titles()
 	if len(names) > 1 {
 		k.rest = "what the models predict for each run, and why they differ"
 	}

@@ -25,9 +25,10 @@ type output struct {
 	force       bool
 	json, quiet bool
 	verbose     bool
-	shortens    bool   // leaves out columns that a screen has no room for: --verbose prints them
-	lines       int    // that the text has room for; 0: any number
-	rest        string // what the sections below the first two hold, if only -v prints them
+	shortens    bool     // leaves out columns that a screen has no room for: --verbose prints them
+	lines       int      // that the text has room for; 0: any number
+	rest        string   // what the sections below the first two hold, if only -v prints them
+	asked       []string // how the titles of sections begin that are printed nonetheless
 }
 
 // flags are --out, --force, --json and --quiet with what they do; empty: no such flag.

@@ -79,7 +79,8 @@ func brief(full string, k *output) string {
 			assumed += len(s.rows) - 1
 			continue
 		}
-		if s.must = i < 2 || s.title == "Warnings" || strings.HasPrefix(s.title, recordedRun); lines > 0 {
+		isAsked := slices.ContainsFunc(k.asked, func(title string) bool { return strings.HasPrefix(s.title, title) })
+		if s.must = i < 2 || isAsked || s.title == "Warnings" || strings.HasPrefix(s.title, recordedRun); lines > 0 {
 			s.fit()
 			if s.must {
 				left -= len(s.rows) + 1

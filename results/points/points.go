@@ -319,6 +319,14 @@ func SameFigures(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
 }
 
+// Titles are those of the tables of the metrics that were asked for.
+func (m *Metrics) Titles() (titles []string) {
+	for _, name := range m.Asked {
+		titles = append(titles, metricTitle(name))
+	}
+	return titles
+}
+
 // metricTitle is the name of a metric without its unit.
 func metricTitle(name string) string {
 	name, jobs, some := strings.Cut(name, "[")

@@ -66,6 +66,14 @@ func Compare(names []string, k Options, warn func([]string)) (*Compared, error) 
 	if err != nil {
 		return nil, err
 	}
+	for i := range all {
+		if err = k.Metrics.OfSome(all[i].Question().Jobs); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--metric %w", err)
+	}
 	if warn != nil {
 		warnings := map[string]int{}
 		for i := range all {
