@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -89,6 +90,9 @@ func (t *table) readChanges(c *model.Cluster) (changes []model.Change) {
 			in.fail(in.line(""), "%v", err)
 		}
 		values, _ := merged.(map[string]any)["scheduler"].(map[string]any)
+		if reflect.DeepEqual(values, under) {
+			in.warnAt(in.line(""), "%s has no effect: it states what [scheduler] says already", in.path)
+		}
 		change.Scheduler = schedulerTable{&table{report: t.report, path: own.path, values: values}}.readScheduler(c)
 		in.done()
 		under = values

@@ -270,7 +270,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf, stated workload
 	racks, perRack := t.integer("racks", ofTrace, 1, mostNodes), t.integer("nodes_per_rack", 0, 1, mostNodes)
 	var groups []group
 	total := 0
-	for _, in := range t.tables("group") {
+	for _, in := range t.named("group") {
 		g := group{table: in, node: alike}
 		g.count = in.integer("count", 1, 1, mostNodes)
 		g.name = in.str("name", "")
@@ -305,7 +305,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf, stated workload
 		if l.failed || t.has("nodes") { // reported
 			return
 		}
-		t.lacks("%s: want nodes or [[cluster.group]], or --set cluster.nodes=N: neither the scenario nor a trace names machines", join(t.path, "nodes"))
+		t.lacks("%s: want nodes or [[cluster.group]], or --set cluster.nodes=N: neither the scenario nor a trace names machines%s", join(t.path, "nodes"), l.damage())
 		nodes = 1
 	}
 	if len(groups) == 0 {

@@ -395,6 +395,9 @@ func (t *table) variations() (names []string, choices [][]any) {
 			vary.want(key, v, `a list of values for a key such as "cluster.map_slots"`)
 			continue
 		}
+		if text, twice := repeated(list); twice {
+			vary.failf(key, "got %s twice: want different values", text)
+		}
 		names, choices = append(names, key), append(choices, list)
 		if total *= len(list); total > mostRuns {
 			vary.failf(key, "makes more than %d combinations: want fewer", mostRuns)
@@ -465,6 +468,9 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 		q.Changes = t.readChanges(&q.Cluster)
 	}
 	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, q, m)...)
+	if q.Fidelity == model.Profile && !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return j.Profile != nil }) {
+		t.warnAt(t.line("fidelity"), "fidelity %v has no effect: no [[job]] has a profile", q.Fidelity)
+	}
 	if load.recorded() && q.Scheduler.Name == "capacity" {
 		t.recordedQueues(q)
 	}
@@ -547,14 +553,26 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 		used["pool"][scheduler.PoolOf(j.Pool, j.User)], used["user"][j.User], used["queue"][cmp.Or(j.Queue, "default")] = true, true, true
 	}
 	delete(used["user"], "")
+	compared := t.lines["scheduler.name"] < 0 || t.gives("vary", "scheduler.name") // jobs may have keys for other schedulers
+	if values, _ := t.values["scheduler"].(map[string]any); !isAny(q, "fair") && !compared {
+		policy := &table{report: t.report, path: "scheduler", values: values}
+		policy.idle("the scheduler is "+q.Scheduler.Name, "mode")
+		for _, e := range elements {
+			policy.idle("the scheduler is "+q.Scheduler.Name, e.key)
+		}
+	}
 	for i := 0; t.lines[index("job", i)] > 0; i++ {
 		job := index("job", i)
 		for _, key := range []struct{ name, family, want, wanted string }{
 			{"pool", "fair", "queue", "capacity"}, {"queue", "capacity", "pool", "fair"},
 		} {
 			line := t.lines[join(job, key.name)]
-			if line > 0 && t.lines[join(job, key.want)] == 0 && isAny(q, key.wanted) && !isAny(q, key.family) {
+			switch {
+			case line <= 0 || isAny(q, key.family):
+			case isAny(q, key.wanted) && t.lines[join(job, key.want)] == 0:
 				t.warnAt(line, "%s.%s has no effect: the scheduler is %s: want %s", job, key.name, q.Scheduler.Name, key.want)
+			case !isAny(q, key.wanted) && !compared:
+				t.warnAt(line, "%s.%s has no effect on the run: the scheduler is %s", job, key.name, q.Scheduler.Name)
 			}
 		}
 	}
@@ -586,8 +604,15 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 	for i, u := range q.Scheduler.Users {
 		check("user", u.Name, i, u.MaxRunningJobs, "fair", "has no effect: no job has this user", "")
 	}
+	percent, whole := 0.0, len(q.Scheduler.Queues) > 0
 	for i, u := range q.Scheduler.Queues {
+		text, _ := u.Conf.Lookup("capacity")
+		capacity, err := strconv.ParseFloat(text, 64)
+		percent, whole = percent+capacity, whole && err == nil
 		check("queue", u.Name, i, unlimited, "capacity", "gets no job: other queues use its guaranteed capacity", wantPool)
+	}
+	if whole && percent < 99.9 {
+		t.warnAt(t.lines["scheduler.queue"], "scheduler.queue: the capacities add up to %.4g %%: want 100", percent)
 	}
 	if t.lines["scheduler.name"] != 0 && strings.HasSuffix(q.Scheduler.Name, "edf") && !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return j.Deadline > 0 }) {
 		t.warnAt(t.lines["scheduler.name"], "scheduler.name: %s serves jobs by deadline, and none has one: want deadline in [[job]]", q.Scheduler.Name)
@@ -598,6 +623,10 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 // checkPool warns about limits of a pool that do not go together.
 func (t *table) checkPool(q *model.WhatIf, i int) {
 	p, slots := &q.Scheduler.Pools[i], q.Cluster.Slots()
+	if p.Weight == 0 {
+		key := join(index("scheduler.pool", i), "weight")
+		t.warnAt(t.line(key), "%s: 0: pool %s gets no fair share: want a number above 0", key, p.Name)
+	}
 	for kind, limits := range [2]struct {
 		least int
 		most  *int
@@ -634,8 +663,13 @@ func (t *table) unread(q *model.WhatIf) {
 		"mapred.jobtracker.taskScheduler":         {"scheduler", "name"},
 	}
 	for _, s := range t.stated {
-		if s.Key == "mapred.tasktracker.expiry.interval" && t.yarn == nil {
+		switch jobs, _ := asTables(t.values["job"]); {
+		case s.Key == "mapred.tasktracker.expiry.interval" && t.yarn == nil:
 			t.expires(q, &s)
+		case s.Key == "dfs.replication" && q.Cluster.Replication > len(q.Cluster.Nodes):
+			t.warnAt(s.line, "%s: %d: more than the %d nodes, which then hold a replica each", s.name, q.Cluster.Replication, len(q.Cluster.Nodes))
+		case s.Key == "dfs.block.size" && !t.phases && !t.gives("workload", "trace") && !slices.ContainsFunc(jobs, func(job map[string]any) bool { return job["maps"] == nil }):
+			t.warnAt(s.line, "%s has no effect: every [[job]] states maps", s.name)
 		}
 		why, by := "", replaced[s.Key]
 		switch {
@@ -644,10 +678,14 @@ func (t *table) unread(q *model.WhatIf) {
 		case s.Reader == "JobTracker 1.x" && !knowsOutOfBand(q.Cluster.Hadoop):
 			why = "Hadoop " + q.Cluster.Hadoop + " does not know it (cluster.hadoop)"
 		case slices.ContainsFunc(q.Schedulers(), func(x model.Scheduler) bool { return s.ReadUnder(x.Name) }):
-			if by[0] == "" || !t.gives(by[0], by[1]) || ofClassOnSlots(q.Cluster.Conf.String(s.Key, ""), q.Cluster.Hadoop) == q.Scheduler.Name {
+			switch {
+			case s.Needs != "" && (t.phases || !s.Phases) && !anyStates(q, s.Needs):
+				why = "it needs " + s.Needs + " = true"
+			case by[0] == "" || !t.gives(by[0], by[1]) || ofClassOnSlots(q.Cluster.Conf.String(s.Key, ""), q.Cluster.Hadoop) == q.Scheduler.Name:
 				continue
+			default:
+				why = join(by[0], by[1]) + " is stated too: want one of the two"
 			}
-			why = join(by[0], by[1]) + " is stated too: want one of the two"
 		case t.yarn != nil:
 			why = "a cluster on YARN has no " + strings.Fields(s.Reader)[0]
 		default:
@@ -663,6 +701,13 @@ func (t *table) unread(q *model.WhatIf) {
 func knowsOutOfBand(release string) bool {
 	r, err := model.FindRelease(release)
 	return err != nil || r.OutOfBand || r.YARN != nil
+}
+
+// anyStates reports whether the scheduler or a job has a property, even a switch that is
+// off: who compares both keeps what belongs to it.
+func anyStates(q *model.WhatIf, property string) bool {
+	states := func(c workload.Conf) bool { _, known := c.Lookup(property); return known }
+	return states(q.Scheduler.Conf) || slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return states(j.Conf) })
 }
 
 // expires warns of a time after which trackers are lost that no heartbeat comes within.

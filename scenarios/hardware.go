@@ -103,6 +103,9 @@ func (m *hardware) readMachine(t *table, common int) int {
 	}
 	if t.yarn == nil {
 		machine.Memory = t.memory(machine.Memory)
+		if m.fidelity != model.Device || !machine.PageCache {
+			t.idle("want fidelity device and a platform with page_cache", "memory")
+		}
 	}
 	machine.Disks = slices.Clone(machine.Disks)
 	t.slowDisks(machine.Disks)

@@ -127,6 +127,9 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	if j.Containers == nil {
 		t.someTimes(&j)
 	}
+	if program != "" {
+		t.idle("at this fidelity the work of the profile gives the times", slices.Concat(timesOfMaps, timesOfReduces)...)
+	}
 	const short = 100 // ms
 	for _, key := range []string{"map_ms", "reduce_ms"} {
 		if ms, ok := t.values[key].(int64); ok && ms > 0 && ms < short {
@@ -266,9 +269,15 @@ func (t jobTable) readReduces(j *workload.Job) {
 		t.fail(t.line("copy_ms"), "%s: gives the shuffle twice: want copy (which overlaps the maps) or shuffle (after the last map)", t.path)
 	}
 	if r.Count == 0 {
-		t.idle("the job has no reduces", "reduce_shuffle_ms", "shuffle_duration", "first_shuffle_ms", "first_shuffle_duration", "copy_ms", "copy_duration", "reduce_sort_ms", "sort_duration", "reduce_ms", "reduce_duration")
+		t.idle("the job has no reduces", timesOfReduces...)
 	}
 }
+
+// The keys of the times of tasks.
+var (
+	timesOfMaps    = []string{"map_ms", "duration"}
+	timesOfReduces = []string{"reduce_shuffle_ms", "shuffle_duration", "first_shuffle_ms", "first_shuffle_duration", "copy_ms", "copy_duration", "reduce_sort_ms", "sort_duration", "reduce_ms", "reduce_duration"}
+)
 
 // someTimes reports a job without task times.
 func (t jobTable) someTimes(j *workload.Job) {

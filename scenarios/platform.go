@@ -131,7 +131,7 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	m.Cores = t.integer("cores", 1, 1, 1<<20)
 	m.SMT = t.rising("smt")
 	m.Speed = t.quantity("speed", above, 1e6)
-	m.Memory = t.size("memory", 1<<30)
+	m.Memory = t.memory(1 << 30)
 	m.Dirty = t.size("dirty", 0)
 	m.NIC = t.rate("nic_mb")
 	m.Uplink = math.Inf(1)

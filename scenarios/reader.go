@@ -168,6 +168,11 @@ func (t *table) given(key string) bool {
 	return ok
 }
 
+// onCommandLine reports whether a setting gives one of the keys.
+func (t *table) onCommandLine() bool {
+	return slices.ContainsFunc(slices.Sorted(maps.Keys(t.values)), func(key string) bool { return t.line(key) < 0 })
+}
+
 // idle warns about keys that change nothing, and why.
 func (t *table) idle(why string, keys ...string) {
 	for _, key := range keys {
@@ -392,6 +397,9 @@ func asDuration(v any) (time.Duration, bool) {
 
 // size reads a number of bytes: a whole number, or a text such as 64m or 30 GB.
 func (t *table) size(key string, def int64) int64 {
+	if n, ok := t.values[key].(int64); ok && n > 0 && n < 1<<10 && !strings.Contains(key, "bytes") {
+		t.warnAt(t.line(key), "%s: %d bytes: want a unit if they are not bytes, such as \"%[2]d GB\"", join(t.path, key), n)
+	}
 	return read(t, key, def, Key{Form: "size", Value: fmt.Sprint(def)}, `a size such as "64m", "30 GB" or 67108864`, func(v any) (int64, bool) {
 		if text, ok := v.(string); ok {
 			n, err := workload.ParseBytes(text)
@@ -474,6 +482,20 @@ func (t *table) tables(key string) []*table {
 		out = append(out, &table{report: t.report, path: index(join(t.path, key), i), values: m})
 	}
 	return out
+}
+
+// named reads a list of tables with different names.
+func (t *table) named(key string) []*table {
+	list := t.tables(key)
+	seen := map[string]bool{}
+	for _, in := range list {
+		name, _ := in.values["name"].(string)
+		if name = strings.TrimPrefix(name, "root."); seen[name] && name != "" {
+			in.failf("name", "got %q twice: want a different name for each", name)
+		}
+		seen[name] = true
+	}
+	return list
 }
 
 // asTables returns a list of tables, which [[TABLE]] makes, or one between brackets.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -25,7 +26,13 @@ import (
 //	apps                   scripted
 type caseTable struct {
 	*table
-	tasks *int // of the case so far
+	made *made
+}
+
+// made is what has been read of a case so far.
+type made struct {
+	tasks  int
+	tables []*table
 }
 
 // recorded reads a recorded case. The setting run selects one of its lists of
@@ -43,7 +50,7 @@ func (f *File) recorded() (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := caseTable{all, new(int)}
+	t := caseTable{all, new(made)}.kept()
 	if !t.gives("cluster", "trackers", "nodes") {
 		return nil, fmt.Errorf("%s: got JSON without cluster.trackers or cluster.nodes: want a scenario in TOML, or a recorded case (docs/scenarios.md)", f.name)
 	}
@@ -67,6 +74,7 @@ func (f *File) recorded() (*Scenario, error) {
 	} else {
 		t.onSlots(q)
 	}
+	t.refuseMistyped()
 	if err := t.err(); err != nil {
 		return nil, err
 	}
@@ -86,6 +94,23 @@ func (f *File) recorded() (*Scenario, error) {
 	}, nil
 }
 
+func (t caseTable) kept() caseTable {
+	t.made.tables = append(t.made.tables, t.table)
+	return t
+}
+
+// refuseMistyped refuses keys that nobody reads if they are near one that is missing.
+func (t caseTable) refuseMistyped() {
+	for _, in := range t.made.tables {
+		missing := slices.DeleteFunc(slices.Clone(in.asked), in.has)
+		for _, key := range slices.Sorted(maps.Keys(in.values)) {
+			if i := input.Mistyped(key, missing); i >= 0 && !slices.Contains(in.asked, key) {
+				in.failf(key, "unknown key: want %s", missing[i])
+			}
+		}
+	}
+}
+
 // object reads an object; one that is absent reads as empty.
 func (t caseTable) object(key string) caseTable {
 	v, given := t.ask(key)
@@ -93,7 +118,7 @@ func (t caseTable) object(key string) caseTable {
 	if given && !isObject {
 		t.want(key, v, "an object")
 	}
-	return caseTable{&table{report: t.report, path: join(t.path, key), values: values}, t.tasks}
+	return caseTable{&table{report: t.report, path: join(t.path, key), values: values}, t.made}.kept()
 }
 
 // objects reads a list of objects.
@@ -103,7 +128,7 @@ func (t caseTable) objects(key string) (all []caseTable) {
 		if !isObject {
 			t.want(index(key, i), v, "an object")
 		}
-		all = append(all, caseTable{&table{report: t.report, path: index(join(t.path, key), i), values: values}, t.tasks})
+		all = append(all, caseTable{&table{report: t.report, path: index(join(t.path, key), i), values: values}, t.made}.kept())
 	}
 	return all
 }
@@ -128,7 +153,8 @@ func (t caseTable) wholes(key string, list []any, least, most int) []int {
 
 // each reads a number for each node: one for all, or a list.
 func (t caseTable) each(key string, nodes, most int) []int {
-	list, isList := t.values[key].([]any)
+	v, _ := t.ask(key)
+	list, isList := v.([]any)
 	switch {
 	case !isList:
 		return slices.Repeat([]int{t.integer(key, 0, 0, most)}, nodes)
@@ -151,7 +177,8 @@ func millis(ms int) time.Duration { return time.Duration(ms) * time.Millisecond 
 
 // times reads a time for each task: one for all, or a list, which may be longer.
 func (t caseTable) times(key string, tasks int) (d workload.Durations) {
-	list, isList := t.values[key].([]any)
+	v, _ := t.ask(key)
+	list, isList := v.([]any)
 	switch {
 	case !isList:
 		d.All = t.milliseconds(key)
@@ -270,8 +297,8 @@ func (t caseTable) readCluster(to *model.Cluster, run int) {
 // count reads a number of tasks.
 func (t caseTable) count() int {
 	n := t.integer("count", 0, 0, mostTasks)
-	if *t.tasks += n; *t.tasks > mostTasks {
-		t.failf("count", "%d tasks so far: want at most %d in one question", *t.tasks, mostTasks)
+	if t.made.tasks += n; t.made.tasks > mostTasks {
+		t.failf("count", "%d tasks so far: want at most %d in one question", t.made.tasks, mostTasks)
 		return 0
 	}
 	return n

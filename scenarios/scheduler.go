@@ -58,16 +58,16 @@ func (t schedulerTable) readScheduler(c *model.Cluster) model.Scheduler {
 	if mode := t.oneOf("mode", "fair", "fair", "fifo"); mode != "fair" {
 		s.Conf = with(s.Conf, "defaultPoolSchedulingMode", mode)
 	}
-	for _, in := range t.tables("pool") {
+	for _, in := range t.named("pool") {
 		s.Pools = append(s.Pools, schedulerTable{in}.readPool())
 	}
-	for _, in := range t.tables("user") {
+	for _, in := range t.named("user") {
 		s.Users = append(s.Users, model.UserLimit{
 			Name: schedulerTable{in}.name("name"), MaxRunningJobs: in.integer("max_running_jobs", unlimited, 0, unlimited),
 		})
 		in.done()
 	}
-	for _, in := range t.tables("queue") {
+	for _, in := range t.named("queue") {
 		s.Queues = append(s.Queues, schedulerTable{in}.readQueue())
 	}
 	s.Conf = s.Conf.Over(t.hadoopKeys())

@@ -72,18 +72,17 @@ func readSize(t *table) *SizeFile {
 		s.Goals = append(s.Goals, readGoal(in))
 		in.done()
 	}
-	for _, in := range t.tables("node") {
+	for _, in := range t.named("node") {
 		n := NodeType{Name: in.str("name", ""), Price: in.number("price_per_hour", 0, 0, anyNumber)}
 		if n.Name == "" {
 			in.lacks("%s: name: missing: want a name for this type of node", in.path)
 		}
 		for key, v := range inOrder(in) {
-			if key != "name" {
+			if key == "nodes" || key == "group" {
+				in.failf(key, "is what size finds: want most_nodes at the top of the file as a limit")
+			} else if key != "name" {
 				n.Set = append(n.Set, fmt.Sprintf("cluster.%s=%s%s %s:%d: %s", key, workload.TOMLValue(v), FlagMark, in.file, in.line(key), in.path))
 			}
-		}
-		if slices.ContainsFunc(s.Types, func(other NodeType) bool { return other.Name == n.Name }) {
-			in.failf("name", "got %q twice: want a different name for each type", n.Name)
 		}
 		s.Types = append(s.Types, n)
 	}

@@ -166,11 +166,8 @@ func readFactor(t *table, how *sampling) Factor {
 		if !ok || len(list) == 0 {
 			t.want("values", v, "a list of values")
 		}
-		for i := range list {
-			if f.Zip == "" && slices.ContainsFunc(list[:i], func(other any) bool { return textOf(other) == textOf(list[i]) }) {
-				t.failf("values", "got %s twice: want different values", textOf(list[i]))
-				break
-			}
+		if text, twice := repeated(list); twice && f.Zip == "" {
+			t.failf("values", "got %s twice: want different values", text)
 		}
 		f.Count, f.Level = len(list), func(i int) Level { return Level{f.Key, textOf(list[i]), workload.TOMLValue(list[i])} }
 		return f

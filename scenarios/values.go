@@ -31,6 +31,18 @@ func leaves(tree any, path ...string) (all []leaf) {
 	return all
 }
 
+// repeated returns a value that a list has twice.
+func repeated(list []any) (text string, twice bool) {
+	seen := map[string]bool{}
+	for _, v := range list {
+		if text = textOf(v); seen[text] {
+			return text, true
+		}
+		seen[text] = true
+	}
+	return "", false
+}
+
 // key returns the path with a Hadoop property as one step.
 func (l *leaf) key() []string {
 	properties := slices.Index(l.path, "conf") + 1

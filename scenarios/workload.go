@@ -133,6 +133,9 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	for _, in := range read.inputs {
 		s.note(in)
 	}
+	if n := len(read.history.Topology.Listed); reading.Topology != "" && n > 0 && read.history.IdleWorkers() == n {
+		t.warn("--topology %s: no task ran on any of its %d machines: want the list of the recorded cluster", reading.Topology, n)
+	}
 	l.onYARN = read.onYARN
 	if reading.Anonymise {
 		reading.Jobs = nil // they were chosen by their old names
@@ -271,7 +274,8 @@ func (l *load) shape(h *workload.History, shape *workload.Shaping) {
 	}
 	last := lastSubmit(h)
 	if err := h.Shape(shape); err != nil {
-		t.fail(t.line(""), "%s: %v", t.path, err)
+		key, what, _ := strings.Cut(err.Error(), ": ")
+		t.failf(key, "%s", what)
 	} else if len(h.Jobs) == 0 && len(h.Swim) == 0 && len(t.problems) == 0 {
 		t.failf("first", "no job is submitted in the window: the last one of the trace is submitted after %.1f h", last.Hours())
 		l.failed = true
@@ -477,7 +481,7 @@ func (t *table) readShape(seed workload.Seed) workload.Shaping {
 	s.Jobs = t.integer("jobs", 0, 1, unlimited)
 	s.ScaleJobs = t.number("scale_jobs", 1, 0, anyNumber)
 	s.ScaleTime = t.number("scale_time", 1, 0, anyNumber)
-	s.ScaleBytes = t.number("scale_bytes", 1, 0, anyNumber)
+	s.ScaleBytes = t.number("scale_bytes", 1, above, anyNumber)
 	if t.given("fold") {
 		fold := t.inner("fold")
 		s.Fold = &workload.Folding{Cycle: fold.duration("cycle", 0), Length: fold.duration("length", 0), Concentration: fold.number("concentration", 1, 0, anyNumber)}
@@ -558,11 +562,7 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		l.replay.FetchSleep, l.replay.Heartbeat = waitsOfReduces(c)
 		r, err := l.history.Replay(l.replay)
 		if err != nil {
-			damage := ""
-			if p := l.history.Problems; len(p) > 0 {
-				damage = fmt.Sprintf("; %s", p[0])
-			}
-			l.table.fail(l.table.line("trace"), "%s: %v%s", join(l.table.path, "trace"), err, damage)
+			l.table.fail(l.table.line("trace"), "%s: %v%s", join(l.table.path, "trace"), err, l.damage())
 			l.failed = true
 			return nil
 		}
@@ -622,6 +622,14 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		l.table.assume("the input of %d jobs lies on machines the cluster does not have: their splits are placed anew", moved)
 	}
 	return jobs
+}
+
+// damage is the first problem of a trace, for an error that may follow from it.
+func (l *load) damage() string {
+	if l.history == nil || len(l.history.Problems) == 0 {
+		return ""
+	}
+	return "; " + l.history.Problems[0].String()
 }
 
 // waitsOfReduces returns how long the loop of a reduce sleeps that finds nothing to fetch,

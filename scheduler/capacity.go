@@ -141,6 +141,9 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 		if queue.userMin > 100 {
 			return nil, fmt.Errorf("queue %s: minimum-user-limit-percent = %d: want 1 to 100", name, queue.userMin)
 		}
+		if most := queue.maxPercent; r.Capacity1 && most > 0 && most < queue.percent {
+			return nil, fmt.Errorf("queue %s: maximum-capacity = %v: want at least the capacity, %v", name, most, queue.percent)
+		}
 		if queue.percent < 0 {
 			unset++
 		} else {

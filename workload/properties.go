@@ -20,6 +20,7 @@ type Property struct {
 	Unit      string // of a whole number
 	Reader    string // the scheduler or part of Hadoop that reads it, with the release if not all do
 	Phases    bool   // used only at fidelities phase and device
+	Needs     string // a switch without which nothing reads it; empty: none
 	About     string
 	Acts      string    // the parts of a job's time that it changes: launch, map, sort, shuffle, write, read, lost; package diagnose proposes by them
 	Tuned     []float64 // least and largest value that tune tries, 0 to 1 for a switch; nil: it leaves the property alone
@@ -95,9 +96,9 @@ var properties = []Property{
 	{Key: "io.sort.factor", New: "mapreduce.task.io.sort.factor", kind: whole, Default: "10", limits: []float64{2}, Reader: "task", Phases: true, Tuned: []float64{5, 100}, Acts: "sort shuffle", About: "files merged at once"},
 	{Key: "min.num.spills.for.combine", New: "mapreduce.map.combine.minspills", kind: whole, Default: "3", limits: []float64{0}, Reader: "task", Phases: true, Acts: "sort shuffle", About: "fewest spills with which the last merge of a map runs the combiner"},
 	{Key: "mapred.compress.map.output", New: "mapreduce.map.output.compress", kind: truth, Default: "false", Reader: "task", Phases: true, Tuned: []float64{0, 1}, Acts: "sort shuffle", About: "compress map output"},
-	{Key: "mapred.map.output.compression.codec", New: "mapreduce.map.output.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, Acts: "sort shuffle", About: "codec class for map output"},
+	{Key: "mapred.map.output.compression.codec", New: "mapreduce.map.output.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, Needs: "mapred.compress.map.output", Acts: "sort shuffle", About: "codec class for map output"},
 	{Key: "mapred.output.compress", New: "mapreduce.output.fileoutputformat.compress", kind: truth, Default: "false", Reader: "task", Phases: true, Acts: "write processor", About: "compress the output of the job"},
-	{Key: "mapred.output.compression.codec", New: "mapreduce.output.fileoutputformat.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, Acts: "write processor", About: "codec class for the output of the job"},
+	{Key: "mapred.output.compression.codec", New: "mapreduce.output.fileoutputformat.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, Needs: "mapred.output.compress", Acts: "write processor", About: "codec class for the output of the job"},
 	{Key: "mapred.child.java.opts", Default: "-Xmx200m", Reader: "task", Phases: true, Acts: "sort shuffle", About: "JVM options of a task; only the heap size -Xmx is used"},
 	{Key: "mapred.map.child.java.opts", New: "mapreduce.map.java.opts", Otherwise: "mapred.child.java.opts", Reader: "task 1.x", Phases: true, Acts: "sort", About: "the same for maps only"},
 	{Key: "mapred.reduce.child.java.opts", New: "mapreduce.reduce.java.opts", Otherwise: "mapred.child.java.opts", Reader: "task 1.x", Phases: true, Acts: "shuffle", About: "the same for reduces only"},
@@ -124,8 +125,8 @@ var properties = []Property{
 	{Key: "mapred.fairscheduler.locality.delay.rack", kind: whole, Otherwise: "mapred.fairscheduler.locality.delay", limits: []float64{-1}, Unit: "ms", Reader: "fair2", Acts: "launch read", About: "further time to wait before an off-rack map"},
 	{Key: "mapred.fairscheduler.update.interval", kind: whole, Default: "500", limits: []float64{1}, Unit: "ms", Reader: "fair2", Acts: "launch", About: "time between updates of the shares"},
 	{Key: "mapred.fairscheduler.preemption", kind: truth, Default: "false", Reader: "fair2", Acts: "launch lost", About: "kill tasks of pools above their share"},
-	{Key: "mapred.fairscheduler.preemption.interval", kind: whole, Default: "15000", limits: []float64{0}, Unit: "ms", Reader: "fair2", Acts: "launch lost", About: "time between searches for starved pools"},
-	{Key: "mapred.fairscheduler.preemption.only.log", kind: truth, Default: "false", Reader: "fair2", About: "log preemption without killing"},
+	{Key: "mapred.fairscheduler.preemption.interval", kind: whole, Default: "15000", limits: []float64{0}, Unit: "ms", Reader: "fair2", Needs: "mapred.fairscheduler.preemption", Acts: "launch lost", About: "time between searches for starved pools"},
+	{Key: "mapred.fairscheduler.preemption.only.log", kind: truth, Default: "false", Reader: "fair2", Needs: "mapred.fairscheduler.preemption", About: "log preemption without killing"},
 	{Key: "mapred.fairscheduler.pool", New: "mapreduce.fairscheduler.pool", Reader: "scenario", About: "pool of a job, unless the job names one"},
 	{Key: "mapred.queue.names", Default: "default", Reader: "capacity", About: "queues, unless the scenario lists them"},
 	{Key: "mapred.job.queue.name", New: "mapreduce.job.queuename", Default: "default", Reader: "scenario", About: "queue of a job, unless the job names one"},

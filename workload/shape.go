@@ -16,6 +16,8 @@ type arrival struct {
 	copy int           // 0: the job itself
 	at   time.Duration // of the submission
 	gap  time.Duration // since the submission before, Unknown: as the trace says
+
+	tasks int // that it records
 }
 
 // name returns the name of the job or of its copy.
@@ -213,8 +215,11 @@ type Folding struct {
 	Concentration float64
 }
 
-// maxJobs guards the memory against a mistyped factor.
-const maxJobs = 10_000_000
+// These guard the memory against a mistyped factor.
+const (
+	maxJobs   = 2_000_000
+	maxCopies = 5_000_000 // tasks, with all that is recorded of them
+)
 
 // arrivals returns the submissions after all changes.
 func (s *Shaping) arrivals(jobs []arrival) ([]arrival, error) {
@@ -229,8 +234,15 @@ func (s *Shaping) arrivals(jobs []arrival) ([]arrival, error) {
 		}
 		jobs = byNumber(jobs, max(1, s.First), last)
 	}
+	tasks := 0
+	for i := range jobs {
+		tasks += jobs[i].tasks
+	}
 	if n := float64(len(jobs)) * s.ScaleJobs; n > maxJobs {
-		return nil, fmt.Errorf("scale_jobs: %g jobs: want at most %d", n, maxJobs)
+		return nil, fmt.Errorf("scale_jobs: makes %.4g jobs: want at most %d", n, maxJobs)
+	}
+	if n := float64(tasks) * s.ScaleJobs; n > maxCopies {
+		return nil, fmt.Errorf("scale_jobs: makes %.4g tasks: want at most %d", n, maxCopies)
 	}
 	if s.ScaleJobs != 1 {
 		jobs = scaleJobs(jobs, s.ScaleJobs, s.Seed)
@@ -249,13 +261,13 @@ func (s *Shaping) arrivals(jobs []arrival) ([]arrival, error) {
 }
 
 // shape returns copies of the jobs as they arrive after all changes.
-func shape[T any](jobs []T, s *Shaping, at func(*T) time.Duration, arriving func(*T, *arrival, float64) T) ([]T, error) {
+func shape[T any](jobs []T, s *Shaping, tasks func(*T) int, at func(*T) time.Duration, arriving func(*T, *arrival, float64) T) ([]T, error) {
 	if len(jobs) == 0 {
 		return jobs, nil
 	}
 	all := make([]arrival, len(jobs))
 	for i := range jobs {
-		all[i] = arrival{job: i, at: at(&jobs[i]), gap: UnknownTime}
+		all[i] = arrival{job: i, at: at(&jobs[i]), gap: UnknownTime, tasks: tasks(&jobs[i])}
 	}
 	all, err := s.arrivals(all)
 	out := make([]T, len(all))
@@ -268,8 +280,8 @@ func shape[T any](jobs []T, s *Shaping, at func(*T) time.Duration, arriving func
 // Shape changes the jobs of a history. Its machines stay the same.
 func (h *History) Shape(s *Shaping) error {
 	var err error
-	if h.Jobs, err = shape(h.Jobs, s, (*HistoryJob).Earliest, (*HistoryJob).arriving); err == nil {
-		h.Swim, err = shape(h.Swim, s, func(j *SwimJob) time.Duration { return j.Submit }, (*SwimJob).arriving)
+	if h.Jobs, err = shape(h.Jobs, s, func(j *HistoryJob) int { return len(j.Tasks) }, (*HistoryJob).Earliest, (*HistoryJob).arriving); err == nil {
+		h.Swim, err = shape(h.Swim, s, func(*SwimJob) int { return 0 }, func(j *SwimJob) time.Duration { return j.Submit }, (*SwimJob).arriving)
 	}
 	return err
 }
