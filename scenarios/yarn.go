@@ -149,7 +149,11 @@ func (x *yarnTable) scheduler(c *model.Cluster) (model.Scheduler, *model.YARN) {
 	if c.Heartbeat > 0 {
 		x.y.Properties["yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"] = fmt.Sprint(c.Heartbeat.Milliseconds())
 	}
-	for _, queue := range x.tables("queue") {
+	for _, queue := range x.named("queue") {
+		if x.line("file") < 0 && !queue.onCommandLine() {
+			x.warnAt(x.line("queue"), "scheduler.queue has no effect: the queues are those of %s", strings.TrimSuffix(place("", x.set, x.line("file")), ": "))
+			continue
+		}
 		x.readQueue(queue)
 	}
 	if release, err := model.FindRelease(c.Hadoop); err == nil && !release.YARN.Recorded {
@@ -265,16 +269,26 @@ func (x *yarnTable) queueKeys(t *table, path string, q *model.AllocationQueue) {
 			if key == "disable_preemption" {
 				full = capacityKey + path + "." + key
 			}
-			x.y.Properties[full], x.files[full] = text, place
+			x.replaces(x.files, full, place)
+			x.y.Properties[full] = text
 		case "fair":
 			if !slices.Contains(settingsOfQueues, key) {
 				t.failf(key, "no setting of a queue of yarn-fair%s: want one of %s", input.DidYouMean(key, settingsOfQueues), strings.Join(settingsOfQueues, ", "))
 			}
-			q.Settings[key], x.queues["queue "+path+": "+key] = text, place
+			x.replaces(x.queues, "queue "+path+": "+key, place)
+			q.Settings[key] = text
 		default:
 			t.failf(key, "the scheduler yarn-fifo has no queues")
 		}
 	}
+}
+
+// replaces enters a setting of the scenario over that of a file.
+func (x *yarnTable) replaces(in hadoopFiles, key string, p placed) {
+	if was := in[key]; was.file != "" && was.file != p.file && was.value != p.value {
+		x.warn("%s%s has no effect: %s sets it again", was.at(), key, strings.TrimSuffix(place(p.file, x.set, p.line), ": "))
+	}
+	in[key] = p
 }
 
 // check makes the scheduler and submits a job of each user to each queue, so that what

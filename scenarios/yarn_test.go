@@ -71,6 +71,27 @@ func TestRefusalsOnYARNNameTheRun(t *testing.T) {
 	}
 }
 
+// Queues of a file that the command line names replace those of the scenario. Where the
+// scenario states both, its tables hold, and what they replace is told.
+func TestQueuesOfAFile(t *testing.T) {
+	const tables = "[scheduler]\n%s[[scheduler.queue]]\nname = \"adhoc\"\ncapacity = 40\n[[scheduler.queue]]\nname = \"etl\"\ncapacity = 60\n"
+	swapped := strings.NewReplacer(">40<", ">60<", "${share}", "40").Replace(twoQueues) + ended
+	queued := jobOfAnn + "queue = \"etl\"\n"
+	for _, c := range []struct{ file, set, capacity, want string }{
+		{"file = \"c.xml\"\n", "", "60", "c.xml:5: yarn.scheduler.capacity.root.adhoc.capacity has no effect: s.toml:8 sets it again\nc.xml:3: yarn.scheduler.capacity.root.etl.capacity has no effect: s.toml:11 sets it again"},
+		{"", "scheduler.file=c.xml", "40", "s.toml:5: scheduler.queue has no effect: the queues are those of --set scheduler.file=c.xml"},
+	} {
+		var set []string
+		if c.set != "" {
+			set = append(set, c.set)
+		}
+		s, told := scenarioOnYARN(t, twoNodes+fmt.Sprintf(tables, c.file)+queued, map[string]string{"c.xml": swapped}, set...)
+		if told != c.want || s == nil || s.Runs[0].Question.YARN.Properties["yarn.scheduler.capacity.root.etl.capacity"] != c.capacity {
+			t.Errorf("%s: got\n%s\nwant\n%s\nand %s %%", c.set, told, c.want, c.capacity)
+		}
+	}
+}
+
 // Of the files of a cluster, what the ResourceManager refuses is refused with its line,
 // and what has no effect is told.
 func TestYARNFilesAreRefused(t *testing.T) {

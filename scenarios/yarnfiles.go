@@ -283,7 +283,7 @@ func (x *xmlReader) allocations(at hadoopFiles) (a *model.Allocations, rules *el
 				name = "defaultQueueSchedulingPolicy"
 			}
 			a.Settings[name] = text
-			at["queue root: "+name] = placed{file: x.name, line: e.line}
+			at["queue root: "+name] = placed{value: text, file: x.name, line: e.line}
 		default:
 			x.warnAt(e.line, "<%s> has no effect: Hadoop does not know it, or it is not simulated%s", e.name, input.DidYouMean(e.name, settingsOfFile))
 		}
@@ -334,7 +334,7 @@ func (x *xmlReader) queue(e *element, under string, at hadoopFiles) model.Alloca
 			q.Queues = append(q.Queues, x.queue(c, path, at))
 		case slices.Contains(settingsOfQueues, c.name):
 			q.Settings[c.name] = strings.TrimSpace(c.text)
-			at["queue "+path+": "+c.name] = placed{file: x.name, line: c.line}
+			at["queue "+path+": "+c.name] = placed{value: q.Settings[c.name], file: x.name, line: c.line}
 		case !slices.Contains(ignoredInQueues, c.name):
 			x.warnAt(c.line, "queue %s: <%s> has no effect: Hadoop does not know it, or it is not simulated%s", path, c.name, input.DidYouMean(c.name, settingsOfQueues))
 		}
