@@ -171,7 +171,7 @@ func sealedAgain(row string) string {
 // The same sweep twice as two points differs by exactly nothing.
 func TestSweepAgainstItself(t *testing.T) {
 	t.Chdir(t.TempDir())
-	writeFile(t, "my.toml", strings.Replace(sweptScenario, `["fifo", "fair2"]`, `["fifo", "fifo"]`, 1))
+	writeFile(t, "my.toml", strings.Replace(sweptScenario, `"scheduler.name" = ["fifo", "fair2"]`, `"cluster.heartbeat" = ["3s", "3000ms"]`, 1))
 	verb(t, "run", "my.toml", "--set", "plots=none", "--quiet", "--out", "out", "--replications", "3")
 	compared := 0
 	for _, line := range strings.Split(read(t, "out/summary.csv"), "\n") {

@@ -26,7 +26,7 @@ func TestRefusals(t *testing.T) {
 		{"name = \"fair2\"\n[[scheduler.pool]]\nname = \"etl\"\nmax_running_jobs = 1\n", "", "pool = \"etl\"\n", "scheduler limit job limit (pool etl, 1)", "no max_running_jobs of pool etl"},
 		{"name = \"fair1\"\n[[scheduler.pool]]\nname = \"etl\"\nmax_running_jobs = 1\n", "", "pool = \"etl\"\n", "scheduler limit job limit (pool etl, 1)", "no max_running_jobs of pool etl"},
 		{"name = \"fair2\"\nuser_max_running_jobs = 1\n", "", "", "scheduler limit job limit (user ann, 1)", "no userMaxJobsDefault"},
-		{queue + "maximum_capacity = 30\n", "", "", "scheduler limit queue limit (queue default, 7)", "no maximum_capacity of queue default"},
+		{strings.Replace(queue, "100", "30", 1) + "maximum_capacity = 30\nuser_limit_factor = 4\n[[scheduler.queue]]\nname = \"adhoc\"\ncapacity = 70\n", "", "", "scheduler limit queue limit (queue default, 7)", "no maximum_capacity of queue default"},
 		{queue + "user_limit_factor = 0.2\n", "", "", "scheduler limit user limit (user ann, 4)", "no user_limit_factor of queue default"},
 		{"\"mapred.capacity-scheduler.maximum-system-jobs\" = 1\n" + queue, "", "", "scheduler limit initialisation limit (queue default, 1)", "mapred.capacity-scheduler.maximum-system-jobs = 3000"},
 		{"name = \"fair1\"\n", "\"dfs.block.size\" = \"32m\"\n", "", "scheduler limit one task per heartbeat", ""},

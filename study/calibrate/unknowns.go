@@ -121,10 +121,10 @@ func (k *Calibrating) unknowns(q *model.WhatIf) []unknown {
 		add("uplink_mb", m.NIC*math.Max(1, float64(len(q.Cluster.Nodes))/float64(2*racks)), 0.8, 0, anything, func(m *model.Machine, v float64) { m.Uplink = v })
 	}
 	add("speed", m.Speed, 0.6, 0, anything, func(m *model.Machine, v float64) { m.Speed = v })
-	// A slot is for about 0.7 cores. Two slots have a disk, or four on a desktop, or fewer
-	// than one on a node for storage.
+	// A slot is for about 0.7 cores. Three slots have a disk, as on the clusters of the
+	// papers; a desktop has one for more, a node for storage for fewer.
 	add("cores", 0.7*slots, 0.6, 1, 256, func(m *model.Machine, v float64) { m.Cores = int(math.Round(v)) })
-	add("disk.count", 0.5*slots, 1.2, 1, 64, func(m *model.Machine, v float64) { m.Disks = slices.Repeat(m.Disks[:1], int(math.Round(v))) })
+	add("disk.count", 0.35*slots, 1.0, 1, 64, func(m *model.Machine, v float64) { m.Disks = slices.Repeat(m.Disks[:1], int(math.Round(v))) })
 	add("memory", 2*heaps, 0.6, heaps, anything, func(m *model.Machine, v float64) { m.Memory = int64(v) })
 	add("jvm.start", 1, 0.5, 0.05, 20, func(m *model.Machine, v float64) { m.JVMStart = workload.Seconds(v) })
 	// Yes above 1.
