@@ -17,6 +17,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // Errors lists all errors in a file, in order of lines.
@@ -643,6 +644,8 @@ func (t *table) done() {
 			switch {
 			case t.path == "" && slices.Contains(keysOfSize, key):
 				t.fail(line, "%s: a key of goals and offers: want it in their file (docs/size-a-cluster.md)", key)
+			case meant == key && slices.ContainsFunc(t.known, func(k string) bool { return strings.HasPrefix(k, key+".") }):
+				t.fail(line, "%s: a table: want one of its keys", path)
 			case meant != "":
 				t.fail(line, unknownKey+"%s (did you mean %s?)", path, meant)
 				t.misread = append(t.misread, mistyped{table: t.path})
@@ -769,6 +772,9 @@ func plain(err error) error {
 func parse(data []byte, file string) (*table, error) {
 	if len(data) > mostTOML {
 		return nil, &Errors{File: file, all: []problem{{what: fmt.Sprintf("got %d MB: want a TOML file of at most %d MB; larger workloads are traces", len(data)>>20, mostTOML>>20)}}}
+	}
+	if what := trace.NoText(data); what != "" {
+		return nil, &Errors{File: file, all: []problem{{what: what}}}
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	s := scan(text)

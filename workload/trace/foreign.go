@@ -31,9 +31,9 @@ func Foreign(head []byte) error {
 // scenarioLine matches a table or a key of a scenario in TOML.
 var scenarioLine = regexp.MustCompile(`(?m)^(\[\[?[a-z_.]+\]\]?|[a-z_]+ *= *["0-9\[{].*)\s*$`)
 
-// packed says what a file is whose content no reader can read as it is, and how to unpack
+// NoText says what a file is whose content no reader can read as it is, and how to unpack
 // it; empty: it may be read.
-func packed(head []byte) string {
+func NoText(head []byte) string {
 	for _, kind := range packedKinds {
 		switch at := min(kind.at, len(head)); {
 		case !bytes.HasPrefix(head[at:], []byte(kind.begins)):
@@ -50,7 +50,7 @@ func packed(head []byte) string {
 }
 
 func foreign(head []byte) string {
-	if what := packed(head); what != "" {
+	if what := NoText(head); what != "" {
 		return what
 	}
 	text := bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
@@ -74,6 +74,9 @@ func foreign(head []byte) string {
 	line := strings.TrimSuffix(string(firstLine(text)), "\r")
 	if tableHead.MatchString(strings.ReplaceAll(line, ";", ",")) && !strings.Contains(line, ",") {
 		return `columns separated by ";": want commas or tabs`
+	}
+	if columns := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == '\t' }); volumes.MatchString(line) {
+		return fmt.Sprintf("%d columns of job volumes: a SWIM trace has 6 or 9, separated by tabs", len(columns))
 	}
 	if columns := strings.Split(line, ","); len(columns) > 1 && tableHead.MatchString(line) {
 		missing := ""
@@ -138,6 +141,10 @@ var foreignKinds = []struct {
 
 // arrayOfObjects matches the beginning of a list of records in JSON.
 var arrayOfObjects = regexp.MustCompile(`^\s*\[\s*\{`)
+
+// volumes matches a line of a SWIM trace with other separators or a column too few: a job
+// and numbers.
+var volumes = regexp.MustCompile(`^[^\s,]+([,\t]\d+){3,}$`)
 
 // tableHead matches the names of columns separated by commas.
 var tableHead = regexp.MustCompile(`^[A-Za-z_][\w .]*(,[A-Za-z_][\w .]*)+$`)

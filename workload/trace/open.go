@@ -385,7 +385,7 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 // the file holds machines or a configuration, it detects the format.
 func (c *collector) readSource(s *source, format string) (err error) {
 	found, err := detect(s.Reader)
-	if head, _ := s.Peek(1 << 9); err != nil && (format == "" || packed(head) != "") {
+	if head, _ := s.Peek(1 << 9); err != nil && (format == "" || NoText(head) != "") {
 		return strayFile{err}
 	}
 	if f, known := reader(found); format == "" || known == nil && f.beside {
@@ -421,7 +421,7 @@ func detect(r *bufio.Reader) (string, error) {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return "", fmt.Errorf("the file is empty")
 	}
-	if what := packed(head); what != "" {
+	if what := NoText(head); what != "" {
 		return "", ForeignError(what)
 	}
 	if name := detectFormat(head); name != "" {
