@@ -118,7 +118,7 @@ func TestRecipe(t *testing.T) {
 	p := newTestRun()
 	p.slow(0.5, func(a *workload.HistoryAttempt) bool { return a.Kind == workload.Map }, workload.PhaseRead, workload.PhaseMap, workload.PhaseSpill)
 	for _, f := range p.diagnose(t).Findings {
-		if f.Rule == "R26" && f.Evidence != "" {
+		if f.Rule == "R27" && f.Evidence != "" {
 			return
 		}
 	}
