@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -466,11 +468,23 @@ func interval(gains []float64) Receipt {
 	return Receipt{Gain: m, Low: m - half, High: m + half, Pairs: len(gains)}
 }
 
+// measured is the recorded time of a job, or of the mean one if all are recorded; 0: it
+// is unknown.
+func (v *verifier) measured(job string) (sum time.Duration) {
+	if job != meanJob || len(v.Measured) == 0 || len(v.Measured) < len(v.base.Jobs) {
+		return v.Measured[job]
+	}
+	for _, t := range slices.Sorted(maps.Values(v.Measured)) {
+		sum += t
+	}
+	return sum / time.Duration(len(v.Measured))
+}
+
 // judge confirms a change whose interval lies above 0 and whose mean is large
 // enough. The error of a calibrated base widens the interval.
 func (v *verifier) judge(r *Receipt, job string, device bool) {
 	r.Outcome = Withdrawn
-	if measured, ok := v.Measured[job]; ok && measured > 0 {
+	if measured := v.measured(job); measured > 0 {
 		sum := 0.0
 		for _, times := range v.bases {
 			sum += times[job].Seconds()

@@ -110,7 +110,6 @@ var broken = []struct {
 	{"a trace of nothing known", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"s.toml\"", []string{"s.toml:4: workload.trace: "}},
 	{"a window that ends before it begins", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"none.tsv\"\nfirst = \"2h\"\nlast = \"1h\"", []string{"s.toml:6: workload.last: is before first"}},
 	{"an empty list to vary", "s.toml", head + "[vary]\n\"cluster.nodes\" = []", []string{"s.toml:9: vary.cluster.nodes: an empty list: want a list of values"}},
-	{"a table to vary", "s.toml", head + "[vary]\nscheduler = [\"fifo\", \"fair2\"]", []string{"scheduler: a table: want one of its keys"}},
 	{"a scenario in UTF-16", "s.toml", "\xff\xfex\x00=\x001\x00", []string{"s.toml: text in UTF-16: want UTF-8"}},
 	{"volumes between commas", "s.tsv", "job0,49,40,1,2,3\n", []string{"s.tsv: 6 columns of job volumes: a SWIM trace has 6 or 9, separated by tabs"}},
 	{"a value to vary twice", "s.toml", head + "[vary]\n\"cluster.nodes\" = [3, 3]", []string{"s.toml:9: vary.cluster.nodes: got 3 twice: want different values"}},

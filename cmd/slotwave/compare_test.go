@@ -235,6 +235,7 @@ func TestCompareOver(t *testing.T) {
 		"reducers=1,2":            "reducers",
 		"cluster.nodess=1,2":      "nodess",
 		"scheduler.name=fifo,fai": "fai",
+		"scheduler=fifo,fair2":    "scheduler: a table: want one of its keys",
 	} {
 		if code, _, errs := call("", "compare", path, "--over", value); code != exitInput || !strings.Contains(errs, want) {
 			t.Errorf("--over %s: exit %d, %s; want %q", value, code, errs, want)

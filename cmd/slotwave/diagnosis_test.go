@@ -378,7 +378,7 @@ func newEC2Run(t *testing.T, folder, id, kind string) *ec2Run {
 func (r *ec2Run) codecAdvice(t *testing.T) *finding {
 	t.Helper()
 	for i := range r.advice.Findings {
-		if f := &r.advice.Findings[i]; f.Rule == "R05" || f.Rule == "R06" {
+		if f := &r.advice.Findings[i]; strings.HasPrefix(f.Change, "mapred.compress.map.output") {
 			return f
 		}
 	}
