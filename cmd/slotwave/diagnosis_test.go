@@ -386,7 +386,8 @@ func (r *ec2Run) codecAdvice(t *testing.T) *finding {
 	return nil
 }
 
-// worldFactor is the factor of the interval for the recorded cluster, e^0.25.
+// worldFactor is the factor of the interval for the recorded cluster, e^0.25: that of the
+// pairs, or a little more.
 const worldFactor = 1.284
 
 // pairErrors judges that factor on the pairs of docs/evidence: those of one source are
@@ -432,8 +433,8 @@ func pairErrors(t *testing.T) string {
 		inside, n = inside+in, n+len(errors[i])
 	}
 	fmt.Fprintf(&b, "| all | %.2f of all pairs | %d of %d |\n", math.Exp(quantile(slices.Concat(errors...))), inside, n)
-	if n != 17 || 5*inside < 4*n || math.Abs(math.Exp(quantile(slices.Concat(errors...)))-worldFactor) > 0.01 {
-		t.Errorf("%d of %d inside, factor %.3f: want 80 %% of 17 and %.2f", inside, n, math.Exp(quantile(slices.Concat(errors...))), worldFactor)
+	if n != 17 || 5*inside < 4*n || math.Exp(quantile(slices.Concat(errors...))) > worldFactor || math.Exp(quantile(slices.Concat(errors...))) < worldFactor-0.03 {
+		t.Errorf("%d of %d inside, factor %.3f: want 80 %% of 17 and at most %.2f, little less", inside, n, math.Exp(quantile(slices.Concat(errors...))), worldFactor)
 	}
 	return b.String()
 }
