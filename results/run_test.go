@@ -492,9 +492,13 @@ func TestBoundedMemory(t *testing.T) {
 		runtime.KeepAlive(stats)
 		return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 	}
-	short, long := held(2), held(6)
+	many := 12
+	if testing.Short() {
+		many = 6
+	}
+	short, long := held(2), held(many)
 	if long > short+1<<20 || long > 24<<20 {
-		t.Errorf("100,000 attempts hold %d bytes, 300,000 hold %d: want the same, and below 24 MiB", short, long)
+		t.Errorf("100,000 attempts hold %d bytes, %d,000 hold %d: want the same, and below 24 MiB", short, 50*many, long)
 	}
 	table := NewAttemptTable(io.Discard, false)
 	defer table.Close()

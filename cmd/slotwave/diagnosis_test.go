@@ -433,8 +433,8 @@ func pairErrors(t *testing.T) string {
 		inside, n = inside+in, n+len(errors[i])
 	}
 	fmt.Fprintf(&b, "| all | %.2f of all pairs | %d of %d |\n", math.Exp(quantile(slices.Concat(errors...))), inside, n)
-	if n != 17 || 5*inside < 4*n || math.Exp(quantile(slices.Concat(errors...))) > worldFactor || math.Exp(quantile(slices.Concat(errors...))) < worldFactor-0.03 {
-		t.Errorf("%d of %d inside, factor %.3f: want 80 %% of 17 and at most %.2f, little less", inside, n, math.Exp(quantile(slices.Concat(errors...))), worldFactor)
+	if factor := math.Exp(quantile(slices.Concat(errors...))); n != 17 || 5*inside < 4*n || math.Abs(factor-1.262) > 0.01 || factor > worldFactor {
+		t.Errorf("%d of %d inside, factor %.3f: want 80 %% of 17, 1.26 and at most %.2f", inside, n, factor, worldFactor)
 	}
 	return b.String()
 }
