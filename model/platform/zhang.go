@@ -101,14 +101,16 @@ func ReadGrid(r io.Reader) ([]GridPoint, error) {
 func eachRow(lines *csv.Reader, columns string, f func(line int, row []string) error) error {
 	for {
 		row, err := lines.Read()
-		line, _ := lines.FieldPos(0)
-		switch {
-		case errors.Is(err, io.EOF):
+		if errors.Is(err, io.EOF) {
 			return nil
-		case errors.Is(err, csv.ErrFieldCount) && columns != "":
-			return fmt.Errorf("line %d: got %d fields: want %s", line, len(row), columns)
-		case err != nil:
+		}
+		wrong := errors.Is(err, csv.ErrFieldCount) && columns != ""
+		if err != nil && !wrong {
 			return err
+		}
+		line, _ := lines.FieldPos(0)
+		if wrong {
+			return fmt.Errorf("line %d: got %d fields: want %s", line, len(row), columns)
 		}
 		if err := f(line, row); err != nil {
 			return err
