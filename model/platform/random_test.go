@@ -3,10 +3,12 @@ package platform_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -200,4 +202,54 @@ func randomProfile(r *rand.Rand) *workload.Profile {
 		}
 	}
 	return p
+}
+
+// What is read of the tables, profiles and models of platforms stays, of sound and of damaged
+// ones: what they hold or why they are refused. A line of the golden file is a text in one
+// state; -v shows what was read.
+func TestReadingsStay(t *testing.T) {
+	var profile, fitted bytes.Buffer
+	measured, err := bench(machine(model.DiskCurve{Kind: model.NoCurve}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := platform.Fit(measured, platform.FitOptions{})
+	starfish, err2 := os.ReadFile("testdata/starfish.xml")
+	if err := errors.Join(err, err2, measured[:2].Write(&profile), platform.WriteModel(&fitted, m)); err != nil {
+		t.Fatal(err)
+	}
+	table := "job\tprofile\tside\tinput_index\tnum_tasks\tkind\tkey\tvalue\n"
+	for _, row := range []string{"map\t0\t4\tcost\tREAD_HDFS_IO_COST\t20", "map\t0\t4\tstatistic\tINPUT_PAIR_WIDTH\t100", "map\t1\t2\ttiming\tMAP\t3", "reduce\t\t2\tcost\tNETWORK_COST\t80"} {
+		table += "j\tp\t" + row + "\n"
+	}
+	starfishes := func(text string) (any, error) {
+		all, err := platform.ReadStarfish(strings.NewReader(text))
+		var read []any
+		for i := range all {
+			read = append(read, all[i], all[i].Machine(start()))
+		}
+		return read, err
+	}
+	var got strings.Builder
+	for _, x := range []struct {
+		name, text string
+		read       func(text string) (any, error)
+	}{
+		{"grid", "run,maps,mb_per_map,selectivity,reduces\na,4,2,0.5,1\nb,20,64,1.5,5\n", func(text string) (any, error) { return platform.ReadGrid(strings.NewReader(text)) }},
+		{"profile", profile.String(), func(text string) (any, error) { return platform.ReadProfile(strings.NewReader(text)) }},
+		{"header", "phase,row,data_mb,duration_ms\nread,0,2,3\n", func(text string) (any, error) { return platform.ReadProfile(strings.NewReader(text)) }},
+		{"model", fitted.String(), func(text string) (any, error) { return platform.ReadModel([]byte(text)) }},
+		{"starfish", string(starfish), starfishes}, {"starfish table", table, starfishes},
+	} {
+		vectortest.Damaged(x.text, 60, func(state int, text string) {
+			what, err := x.read(text)
+			h := sha256.New()
+			vectortest.Dump(h, what)
+			if testing.Verbose() {
+				t.Logf("%s %d: %+v %v", x.name, state, what, err)
+			}
+			fmt.Fprintf(&got, "%s %d: %.3x %v\n", x.name, state, h.Sum(nil), err)
+		})
+	}
+	vectortest.Lines(t, "testdata/readings.txt", got.String(), *update)
 }

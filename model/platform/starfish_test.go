@@ -1,6 +1,7 @@
 package platform
 
 import (
+	_ "embed"
 	"math"
 	"strings"
 	"testing"
@@ -8,25 +9,8 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-const starfishXML = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<job_profile id="job_201001010000_0001" num_mappers="4" num_reducers="2">
-<inputs><input>hdfs://in</input></inputs>
-<map_profile id="map" input_index="0" num_tasks="4">
-<counters><counter key="MAP_INPUT_RECORDS" value="1000"/><counter key="MAP_OUTPUT_RECORDS" value="2000"/>
-<counter key="MAP_OUTPUT_BYTES" value="40000"/><counter key="MAP_NUM_SPILLS" value="1"/></counters>
-<statistics><statistic key="INPUT_PAIR_WIDTH" value="100"/><statistic key="MAP_SIZE_SEL" value="0.4"/><statistic key="MAP_PAIRS_SEL" value="2"/>
-<statistic key="COMBINE_SIZE_SEL" value="0.5"/><statistic key="COMBINE_PAIRS_SEL" value="0.25"/></statistics>
-<cost_factors><cost_factor key="READ_HDFS_IO_COST" value="20"/><cost_factor key="MAP_CPU_COST" value="3000"/><cost_factor key="SERDE_CPU_COST" value="700"/>
-<cost_factor key="WRITE_LOCAL_IO_COST" value="100"/></cost_factors>
-<timings><timing key="READ" value="2"/><timing key="MAP" value="3"/><timing key="COLLECT" value="4"/><timing key="SPILL" value="1"/></timings>
-</map_profile>
-<reduce_profile id="reduce" num_tasks="2">
-<counters><counter key="REDUCE_INPUT_RECORDS" value="500"/></counters>
-<statistics><statistic key="REDUCE_SIZE_SEL" value="1"/><statistic key="REDUCE_PAIRS_SEL" value="1"/></statistics>
-<cost_factors><cost_factor key="NETWORK_COST" value="80"/><cost_factor key="REDUCE_CPU_COST" value="900"/><cost_factor key="WRITE_LOCAL_IO_COST" value="300"/></cost_factors>
-<timings><timing key="REDUCE" value="1"/><timing key="WRITE" value="0.5"/></timings>
-</reduce_profile>
-</job_profile>`
+//go:embed testdata/starfish.xml
+var starfishXML string
 
 func readOne(t *testing.T, text string) StarfishProfile {
 	t.Helper()
