@@ -121,17 +121,45 @@ func yarnQueues(r *rand.Rand) *model.WhatIf {
 	return q
 }
 
+// yarnOnDevices lets the tasks of a world do work on machines that are not alike.
+func yarnOnDevices(r *rand.Rand, q *model.WhatIf) {
+	q.Fidelity = []model.Fidelity{model.Phase, model.Device, model.Device}[r.IntN(3)]
+	slow := server()
+	slow.Cores, slow.Speed, slow.NIC, slow.Overlap, slow.Disks = 2, 0.5, 30e6, true, slow.Disks[:1]
+	slow.PageCache, slow.Dirty = r.IntN(2) == 0, int64(r.IntN(3))<<25
+	q.Cluster.Machines, q.Programs = []model.Machine{server(), slow}, []model.Program{sortProgram()}
+	for i := range q.Cluster.Nodes {
+		q.Cluster.Nodes[i].Machine = r.IntN(2)
+	}
+	for i := range q.Jobs {
+		j := &q.Jobs[i]
+		if len(j.Containers) > 0 {
+			continue
+		}
+		j.Program, j.Maps.InputBytes = "sort", int64(j.Maps.Count)*int64(8+r.IntN(60))<<20
+		j.Maps.Time, j.Reduces.Shuffle, j.Reduces.Sort, j.Reduces.Time = workload.Durations{}, workload.Durations{}, workload.Durations{}, workload.Durations{}
+	}
+}
+
 // What random worlds in queues of YARN report stays: containers, attempts, ends or the
-// refusal. A change in a line of the golden file is a change in results; -v shows what
-// the world reports.
+// refusal, and of every fourth world, whose tasks use devices, also phases and counters. A
+// change in a line of the golden file is a change in results; -v shows what the world
+// reports.
 func TestYarnQueuesStay(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer
 	const drawn = 400 // a third of them in short tests
 	for seed := range uint64(layers.Draws(drawn, drawn)) {
-		q := yarnQueues(rand.New(rand.NewPCG(seed, 31)))
-		done, err := sim.RunOnYARN(q)
+		r := rand.New(rand.NewPCG(seed, 31))
+		q := yarnQueues(r)
 		var text bytes.Buffer
+		if seed%4 == 3 {
+			yarnOnDevices(r, q)
+			var out written
+			p, err := sim.Simulator{Recorder: &out, Spans: &out}.Predict(*q)
+			fmt.Fprintf(&text, "%s%s%+v %v\n", out.String(), out.traced.String(), p, err)
+		}
+		done, err := sim.RunOnYARN(q)
 		states := map[workload.State]int{}
 		fmt.Fprintln(&text, err)
 		if err == nil {
