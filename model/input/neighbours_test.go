@@ -45,7 +45,7 @@ func TestMessages(t *testing.T) {
 		c.List("longer list", []float64{v}, 2, 0.5)
 		fmt.Fprintf(&b, "%v: %v; finite: %v\n", v, c.Err(), input.Finite(&question{List: []float64{0, v}, Limit: &v}))
 	}
-	for _, name := range []string{"alpha", "alpah", "alph", "alp", "x", "", "ALPHA", "beta1", "gamma_delta"} {
+	for _, name := range []string{"alpha", "alpah", "alph", "alp", "x", "", "ALPHA", "beta1", "gamma_delta", "gmama_edlta_epslion", "gamma_delta_epsilno", "btea", "ebta", "elta_epsilon_gamma"} {
 		fmt.Fprintf(&b, "%q: %s\n", name, input.Suggest(name, []string{"alpha", "beta", "gamma", "gamma_delta_epsilon"}))
 	}
 	vectortest.Lines(t, "testdata/messages.txt", b.String(), *update)
