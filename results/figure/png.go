@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"git.sr.ht/~sbinet/gg"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
@@ -26,9 +27,13 @@ type PNGCanvas struct {
 
 // WritePNG writes the figure as PNG.
 func (f *Figure) WritePNG(w io.Writer) error {
-	c := &PNGCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.Width(), f.Height()), vgimg.UseDPI(PNGDPI), vgimg.UseBackgroundColor(ColourGround))}
+	img := image.NewRGBA(image.Rect(0, 0, int(f.Width())*PNGDPI/72, int(f.Height())*PNGDPI/72))
+	g := gg.NewContextForRGBA(img) // vgimg would draw on a copy of the image
+	g.SetLineCapButt()
+	g.InvertY()
+	c := &PNGCanvas{Canvas: vgimg.NewWith(vgimg.UseImageWithContext(img, g), vgimg.UseDPI(PNGDPI))} // on white, as ColourGround is
 	f.draw(draw.New(c))
-	return encodePNG(w, c.Image().(*image.RGBA))
+	return encodePNG(w, img)
 }
 
 // snap rounds to 1/64 of a point.
