@@ -1,4 +1,4 @@
-package diagnosis
+package study_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/study/diagnosis"
 )
 
 // written writes the history of a job with 40 maps of 10 s on 6 slots, which start
@@ -62,9 +63,9 @@ func TestStandings(t *testing.T) {
 		steps = steps[1:]
 		return true
 	}
-	var seen []*Standing
+	var seen []*diagnosis.Standing
 	var b strings.Builder
-	if err := (Options{}).Standings(dir, grown, func(s *Standing) error { seen = append(seen, s); return s.Text(&b) }); err != nil {
+	if err := (diagnosis.Options{}).Standings(dir, grown, func(s *diagnosis.Standing) error { seen = append(seen, s); return s.Text(&b) }); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(b.String())
@@ -89,7 +90,7 @@ func TestStandings(t *testing.T) {
 		}
 	}
 	seen = nil
-	if err := (Options{Job: "*_0002"}).Standings(dir, grown, func(s *Standing) error { seen = append(seen, s); return nil }); err != nil || len(seen[0].Running) != 1 {
+	if err := (diagnosis.Options{Job: "*_0002"}).Standings(dir, grown, func(s *diagnosis.Standing) error { seen = append(seen, s); return nil }); err != nil || len(seen[0].Running) != 1 {
 		t.Errorf("%v, %v: want job 2 alone", err, seen)
 	}
 }

@@ -1,4 +1,4 @@
-package inspect
+package study_test
 
 import (
 	"os"
@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study/inspect"
 )
 
 // Of jobs without tasks it says what their counters tell, and invents no slots.
 func TestJobsWithoutTasks(t *testing.T) {
-	for table, want := range map[string]RecordedName{
+	for table, want := range map[string]inspect.RecordedName{
 		"job,maps,submit_s,finish_s,slots_millis_maps\nj,4,0,60,9000\n": {Name: "j", Jobs: 1, Maps: 4, SlotTime: 9e9, Median: 60e9},
 		"job,maps,submit_s,finish_s\nj,4,0,60\n":                        {Name: "j", Jobs: 1, Maps: 4, Median: 60e9},
 	} {
@@ -19,7 +20,7 @@ func TestJobsWithoutTasks(t *testing.T) {
 		if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		found, _, err := Inspect([]string{path}, scenarios.Reading{})
+		found, _, err := inspect.Inspect([]string{path}, scenarios.Reading{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package measure
+package study_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study/measure"
 )
 
 // Of machines whose answers follow the cores, but for a tenth of scatter, the cores are
@@ -31,7 +32,7 @@ func TestFacts(t *testing.T) {
 			machines = append(machines, &model.WhatIf{Cluster: model.Cluster{Machines: []model.Machine{m}}})
 			answers = append(answers, -math.Log(float64(m.Cores))+0.1*r.NormFloat64())
 		}
-		facts, _ := Facts(machines, []results.Machines{{Logs: answers}})
+		facts, _ := measure.Facts(machines, []results.Machines{{Logs: answers}})
 		for _, f := range facts {
 			if f.Key != "cores" {
 				wrong++
