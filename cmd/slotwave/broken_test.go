@@ -237,7 +237,7 @@ func TestInputsWithoutEffectWarn(t *testing.T) {
 			if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			code, _, stderr := call("", "run", file, "--out", filepath.Join(dir, "out"))
+			code, _, stderr := call("", "run", file, "--set", "plots=none", "--out", filepath.Join(dir, "out"))
 			if code != exitDone || !strings.Contains(stderr, c.want) {
 				t.Errorf("exit code %d, want %q in\n%s", code, c.want, stderr)
 			}

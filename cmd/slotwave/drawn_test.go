@@ -320,8 +320,8 @@ func TestDrawnOutputsStay(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	var got bytes.Buffer
-	files := watched{}
-	const drawn = 48 // a third of them in short tests
+	var files watched
+	const drawn = 48 // a fifth of them in short tests
 	worlds := layers.Draws(drawn, drawn)
 	if *update {
 		worlds = drawn
@@ -343,7 +343,7 @@ func TestDrawnOutputsStay(t *testing.T) {
 			all := sha256.New()
 			fmt.Fprintln(all, code, out, errs)
 			for _, name := range files.changed(t) {
-				fmt.Fprintln(all, name, files[name].text)
+				fmt.Fprintln(all, name, files.files[name].text)
 			}
 			fmt.Fprintf(&got, "%d %s: exit %d, %.6x\n", i, args[0], code, all.Sum(nil))
 			return code

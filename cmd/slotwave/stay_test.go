@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slotwave/slotwave/model/vectortest"
 )
@@ -43,7 +45,7 @@ func outputsStay(t *testing.T, list string) {
 			fmt.Fprintf(&got, "    %s %d %.6x\n", name, len(text), sha256.Sum256([]byte(text)))
 		}
 	}
-	files := watched{}
+	var files watched
 	files.changed(t)
 	for line := range strings.Lines(read(t, golden)) {
 		command, ok := strings.CutPrefix(strings.TrimSpace(line), "slotwave ")
@@ -60,7 +62,7 @@ func outputsStay(t *testing.T, list string) {
 		digest("stdout", out)
 		digest("stderr", errs)
 		for _, name := range files.changed(t) {
-			digest(name, files[name].text)
+			digest(name, files.files[name].text)
 		}
 	}
 	vectortest.Lines(t, golden, got.String(), *update)
@@ -69,18 +71,27 @@ func outputsStay(t *testing.T, list string) {
 // progressLine is printed when a command takes long.
 var progressLine = regexp.MustCompile(`(?m)^(.*: )?(all )?\d+(/\d+)? (tasks|simulations|points|MiB read)\b.*\n`)
 
-// watched has the files of the working folder.
-type watched map[string]watchedFile
+// watched has the files of the working folder, and the folders that hold them.
+type watched struct {
+	files   map[string]watchedFile
+	folders map[string]watchedFolder
+}
 
 type watchedFile struct {
 	os.FileInfo
 	text string
 }
 
+type watchedFolder struct {
+	time.Time // of the last change of its entries
+	folders   []string
+}
+
 // changed reads the files that are new or whose content changed since the last call, and
-// returns their names. The paths of the folder and of the program, of which each test has
-// its own, are replaced.
-func (w watched) changed(t *testing.T) (names []string) {
+// returns their names. A verb replaces files and changes none in place, so that a folder has
+// none if it is as old as it was; a test itself may write into the working folder. The paths
+// of that folder and of the program, of which each test has its own, are replaced.
+func (w *watched) changed(t *testing.T) (names []string) {
 	t.Helper()
 	folder, err := os.Getwd()
 	if err != nil {
@@ -90,33 +101,54 @@ func (w watched) changed(t *testing.T) (names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
-		name := filepath.ToSlash(path)
-		if err != nil || !entry.Type().IsRegular() || volatile.MatchString(name) {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		old, known := w[name]
+	if w.files == nil {
+		w.files, w.folders = map[string]watchedFile{}, map[string]watchedFolder{}
+	}
+	read := func(name string, info os.FileInfo) {
+		old, known := w.files[name]
 		if known && os.SameFile(old, info) && old.Size() == info.Size() && old.ModTime().Equal(info.ModTime()) {
-			return nil
+			return
 		}
-		data, err := os.ReadFile(path)
+		data, err := os.ReadFile(name)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
 		text := strings.ReplaceAll(strings.ReplaceAll(string(data), folder, "FOLDER"), program, "PROGRAM") // a Replacer takes long
 		if !known || text != old.text {
 			names = append(names, name)
 		}
-		w[name] = watchedFile{info, text}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+		w.files[name] = watchedFile{info, text}
 	}
+	var walk func(at string)
+	walk = func(at string) {
+		info, err := os.Stat(at)
+		if err != nil {
+			return // it was removed
+		}
+		now, known := w.folders[at]
+		if at == "." || !known || !now.Equal(info.ModTime()) {
+			now = watchedFolder{Time: info.ModTime()}
+			entries, err := os.ReadDir(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, entry := range entries {
+				name := path.Join(at, entry.Name())
+				if entry.IsDir() {
+					now.folders = append(now.folders, name)
+				} else if info, err := entry.Info(); err != nil {
+					t.Fatal(err)
+				} else if info.Mode().IsRegular() && !volatile.MatchString(name) {
+					read(name, info)
+				}
+			}
+			w.folders[at] = now
+		}
+		for _, name := range now.folders {
+			walk(name)
+		}
+	}
+	walk(".")
 	slices.Sort(names)
 	return names
 }
