@@ -149,14 +149,14 @@ func with(name string, value float64) Thresholds {
 // that holds if they are 0, 1 or 2.
 func TestAtThresholds(t *testing.T) {
 	t.Parallel()
-	var text, digests bytes.Buffer
+	var text bytes.Buffer
 	compared := map[string]bool{}
 	for _, names := range limits {
 		for _, name := range names {
 			compared[name] = true
 		}
 	}
-	for seed := range uint64(40) {
+	for seed := range uint64(layers.Draws(40, 40)) {
 		p := newRandomRun(1000 + seed)
 		findings := func(o Thresholds) []Finding {
 			d, err := Run(context.Background(), p.input(), Options{Thresholds: o})
@@ -194,8 +194,8 @@ func TestAtThresholds(t *testing.T) {
 					fmt.Fprintf(&all, "%s %s %s %.6g\n", f.Rule, f.Node, f.Device, f.Value)
 				}
 			}
-			fmt.Fprintf(&digests, "run %d, %s: %.6x\n", seed, name, sha256.Sum256([]byte(all.String())))
+			fmt.Fprintf(&text, "run %d, %s: %.6x\n", seed, name, sha256.Sum256([]byte(all.String())))
 		}
 	}
-	golden(t, "thresholds.txt", append(text.Bytes(), digests.Bytes()...))
+	golden(t, "thresholds.txt", text.Bytes())
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/vectortest"
 	"github.com/slotwave/slotwave/scheduler"
@@ -182,12 +183,11 @@ func policySettings(r *rand.Rand, policy string) model.Scheduler {
 // differs; -v shows it. A change is a change in results.
 func TestSimulatedDecisionsStay(t *testing.T) {
 	var got strings.Builder
-	for _, policy := range scheduler.Names() {
-		runs := 40
-		if policy == "fair1" || policy == "fair2" || policy == "capacity" {
-			runs = 150
-		}
-		for seed := range uint64(runs) {
+	for seed := range uint64(layers.Draws(150, 150)) {
+		for _, policy := range scheduler.Names() {
+			if seed >= 40 && policy != "fair1" && policy != "fair2" && policy != "capacity" {
+				continue
+			}
 			var j journal
 			run := sim.Simulator{Recorder: &j, Limit: time.Hour}
 			if seed%3 > 0 { // the policies do not take the same ways without a tracer

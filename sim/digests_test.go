@@ -97,7 +97,7 @@ func TestRunsStay(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer
 	worlds := rapid.Custom(drawVariedWorld)
-	const drawn = 1600 // a third of them in short tests
+	const drawn = 1600 // a fifth of them in short tests
 	for i := range layers.Draws(drawn, drawn) {
 		w := worlds.Example(i)
 		if i%100 == 0 {

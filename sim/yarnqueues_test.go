@@ -148,7 +148,7 @@ func yarnOnDevices(r *rand.Rand, q *model.WhatIf) {
 func TestYarnQueuesStay(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer
-	const drawn = 400 // a third of them in short tests
+	const drawn = 400 // a fifth of them in short tests
 	for seed := range uint64(layers.Draws(drawn, drawn)) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		q := yarnQueues(r)

@@ -28,14 +28,14 @@ func OnlyWhole(t testing.TB, why string) {
 	}
 }
 
-// Draws returns how many random draws a test makes: all, a sample, or a third of that in
+// Draws returns how many random draws a test makes: all, a sample, or a fifth of that in
 // a short test.
 func Draws(sample, all int) int {
 	switch {
 	case Whole:
 		return all
 	case testing.Short():
-		return max(1, sample/3)
+		return max(1, sample/5)
 	}
 	return sample
 }

@@ -102,6 +102,9 @@ func TestCrespErrors(t *testing.T) {
 }
 
 func TestCrespOptimumLargest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries 16 million sizes")
+	}
 	deadline := 1e9
 	l := crespLimits{PricePerSlotHour: 1, MaxMapSlots: 1 << 12, MaxReduces: 1 << 12, Deadline: &deadline}
 	if _, err := (crespCost{Beta: crespBeta}).Optimum(1<<20, l); err != nil {

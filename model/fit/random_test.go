@@ -49,7 +49,7 @@ func rounded(values ...any) string {
 // few distinct x, in each way of fitting. -v shows them.
 func TestFitsStay(t *testing.T) {
 	var got strings.Builder
-	const drawn = 150 // a third of them in short tests
+	const drawn = 150 // a fifth of them in short tests
 	for seed := range uint64(layers.Draws(drawn, drawn)) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		n := []int{2, 3, 4, 5, 8, 20, 60, 200}[r.IntN(8)]

@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/slotwave/slotwave/internal/layers"
 )
 
 // plain is the textbook structure the engine is held against: a binary heap of
@@ -58,7 +60,7 @@ func (p *plain) next() (plainItem, bool) {
 // outside handlers: the engine and the plain heap fire the same timers at the
 // same instants in the same order.
 func TestSameOrderAsPlainHeap(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(layers.Draws(200, 200)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		e := New()
 		ref := &plain{live: map[int32]plainItem{}}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
@@ -153,7 +154,7 @@ func (s *system) going() []*Flow {
 // each.
 func TestRatesAgainstFilling(t *testing.T) {
 	checked := 0
-	for seed := range uint64(10_000) {
+	for seed := range uint64(layers.Draws(10_000, 10_000)) {
 		e := engine.New()
 		s := newSystem(e, seed)
 		for round := range 4 {

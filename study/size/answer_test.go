@@ -2,12 +2,14 @@ package size
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
@@ -20,7 +22,8 @@ import (
 // sufficient in at most 2.5 % of the searches, however often one looks, and so are
 // their intervals; a size that is clearly sufficient is shown to be.
 func TestShown(t *testing.T) {
-	const trials, most = 400, 600
+	const most = 600
+	trials := layers.Draws(400, 400)
 	z := &Sizing{Goals: []model.Goal{{Finish: 1}}, Confidence: 0.9}
 	searched := func(r *rand.Rand, chance float64) (enough, outside bool) {
 		s := &Size{}
@@ -50,9 +53,12 @@ func TestShown(t *testing.T) {
 		}
 		return shown, outside
 	}
-	// Four standard errors above 2.5 % and 5 %.
-	if shown, outside := count(0.9); shown > 22 || outside > 37 {
-		t.Errorf("%d of %d are shown, and %d intervals miss: want at most 22 and 37", shown, trials, outside)
+	above := func(p float64) int { // four standard errors
+		n := float64(trials)
+		return int(n*p + 4*math.Sqrt(n*p*(1-p)))
+	}
+	if shown, outside := count(0.9); shown > above(0.025) || outside > above(0.05) {
+		t.Errorf("%d of %d are shown, and %d intervals miss: want at most %d and %d", shown, trials, outside, above(0.025), above(0.05))
 	}
 	if shown, _ := count(0.97); shown < trials*95/100 {
 		t.Errorf("%d of %d sizes with 97 %% are shown: want nearly all", shown, trials)
