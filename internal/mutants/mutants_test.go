@@ -321,9 +321,11 @@ func (b *bench) try(id int, m *mutant) (by string) {
 	return ""
 }
 
-// uses says whether a package is another or imports it.
+// uses says whether a package is another or imports it. That of the browser is built for
+// another system, and no package here.
 func (b *bench) uses(dir, other string) bool {
-	return dir == other || slices.Contains(b.p.rooms[dir].Deps, b.p.rooms[other].ImportPath)
+	r := b.p.rooms[other]
+	return dir == other || r != nil && slices.Contains(b.p.rooms[dir].Deps, r.ImportPath)
 }
 
 // wilson is the 95 % interval of a share.
