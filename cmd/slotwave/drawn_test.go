@@ -369,7 +369,7 @@ func TestDrawnOutputsStay(t *testing.T) {
 		}
 		ask("diagnose", "run", "--verify", "off", "--out", "diagnosis")
 		if yarn {
-			ask("run", "run", "--set", "plots=none", "--set", "workload.application="+d.of("mapreduce", "fixed"), "--out", "replayed")
+			ask("run", "run", "--set", "plots=none", "--set", "cluster.hadoop=2.10.2", "--set", "workload.application="+d.of("mapreduce", "fixed"), "--out", "replayed")
 			continue
 		}
 		ask("explain", "run", "--task", "j0/m/"+fmt.Sprint(r.IntN(4)))

@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
+	"html"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,11 +18,57 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model/vectortest"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
-// volatile names what differs between versions, compilers or machines: the release of
-// slotwave and of Go, and pictures and archives, which Go may compress in another way.
-var volatile = regexp.MustCompile(`(manifest\.json|(^|/)run\.log)$|\.(png|gz|html)$`)
+// volatile names what differs between machines: the log, with its clock, and pictures of
+// points, which Go may draw or compress in another way.
+var volatile = regexp.MustCompile(`(^|/)run\.log$|\.png$`)
+
+var (
+	// builtBy is what differs between builds, in a manifest: the release of slotwave and of
+	// Go, and sums of what is compressed.
+	builtBy = regexp.MustCompile(`(?s)"build": \{.*?\n  \},|"(sha256|checksum|size_bytes)": [^\n]*`)
+
+	// styled is what no page states of its own: its style, its script and their sums.
+	styled = regexp.MustCompile(`(?s)<(style|script)\b.*?</(style|script)>|'sha256-[^']*'`)
+
+	// packed are the columns in a page.
+	packed = regexp.MustCompile(`(?s)(<pre class="data" hidden>)(.*?)</pre>`)
+)
+
+// unpacked returns the content of a file, without what differs between builds.
+func unpacked(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	gunzip := func(data []byte) []byte {
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		data, err = io.ReadAll(z)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		return data
+	}
+	switch filepath.Ext(name) {
+	case ".gz":
+		data = gunzip(data)
+	case ".html":
+		data = packed.ReplaceAllFunc(styled.ReplaceAll(data, nil), func(pre []byte) []byte {
+			text, err := base64.StdEncoding.DecodeString(html.UnescapeString(string(packed.FindSubmatch(pre)[2])))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			return gunzip(text)
+		})
+	case ".json":
+		if filepath.Base(name) == resultdir.ManifestName {
+			data = builtBy.ReplaceAll(data, nil)
+		}
+	}
+	return string(data)
+}
 
 // What verbs write stays: of runs and what is asked of them, of models, sizes and papers,
 // and of what is asked in a wrong way. A golden file lists commands; below each are its exit
@@ -90,7 +140,8 @@ type watchedFolder struct {
 // changed reads the files that are new or whose content changed since the last call, and
 // returns their names. A verb replaces files and changes none in place, so that a folder has
 // none if it is as old as it was; a test itself may write into the working folder. The paths
-// of that folder and of the program, of which each test has its own, are replaced.
+// of that folder and of the program, of which each test has its own, are replaced. Files and
+// folders must have the mode that the user gives new ones.
 func (w *watched) changed(t *testing.T) (names []string) {
 	t.Helper()
 	folder, err := os.Getwd()
@@ -113,11 +164,17 @@ func (w *watched) changed(t *testing.T) (names []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.ReplaceAll(strings.ReplaceAll(string(data), folder, "FOLDER"), program, "PROGRAM") // a Replacer takes long
+		text := strings.ReplaceAll(strings.ReplaceAll(unpacked(t, name, data), folder, "FOLDER"), program, "PROGRAM") // a Replacer takes long
 		if !known || text != old.text {
 			names = append(names, name)
 		}
 		w.files[name] = watchedFile{info, text}
+	}
+	var mode os.FileMode // of a folder that anyone makes
+	ofUser := func(name string, info os.FileInfo) {
+		if got := info.Mode().Perm(); got != mode && (info.IsDir() || got != mode&0o666) {
+			t.Errorf("%s: got mode %v: want that of any new file or folder", name, got)
+		}
 	}
 	var walk func(at string)
 	walk = func(at string) {
@@ -125,6 +182,10 @@ func (w *watched) changed(t *testing.T) (names []string) {
 		if err != nil {
 			return // it was removed
 		}
+		if at == "." {
+			mode = info.Mode().Perm()
+		}
+		ofUser(at, info)
 		now, known := w.folders[at]
 		if at == "." || !known || !now.Equal(info.ModTime()) {
 			now = watchedFolder{Time: info.ModTime()}
@@ -138,8 +199,11 @@ func (w *watched) changed(t *testing.T) (names []string) {
 					now.folders = append(now.folders, name)
 				} else if info, err := entry.Info(); err != nil {
 					t.Fatal(err)
-				} else if info.Mode().IsRegular() && !volatile.MatchString(name) {
-					read(name, info)
+				} else if info.Mode().IsRegular() {
+					ofUser(name, info)
+					if !volatile.MatchString(name) {
+						read(name, info)
+					}
 				}
 			}
 			w.folders[at] = now
