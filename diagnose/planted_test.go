@@ -409,6 +409,23 @@ func TestThresholdsFile(t *testing.T) {
 			t.Errorf("%q: error %v, want one with %q", text, err, want)
 		}
 	}
+	// Each threshold takes 0 and more, and is suggested if its last letter is missing.
+	for _, name := range thresholdNames() {
+		for value, want := range map[string]float64{"0": 0, "1": 1, "1e300": 1e300} {
+			if got, err := ReadThresholds("limits.toml", name+" = "+value); err != nil || got != with(name, want) {
+				t.Errorf("%s = %s: %+v, %v", name, value, got, err)
+			}
+		}
+		for _, value := range []string{"-1e-300", "-1", "inf", "nan", "true", `"1"`} {
+			if _, err := ReadThresholds("limits.toml", name+" = "+value); err == nil {
+				t.Errorf("%s = %s: no error", name, value)
+			}
+		}
+		text := name[:len(name)-1] + " = 1"
+		if _, err := ReadThresholds("limits.toml", text); err == nil || !strings.HasSuffix(err.Error(), ": want "+name) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }
 
 // The table of rules is complete and in order.

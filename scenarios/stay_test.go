@@ -30,7 +30,7 @@ var (
 	// what is beside them, and values of another kind.
 	otherValues = []string{
 		"-1", "0", "0.1", "0.5", "1", "2", "3", "100", "101", "1000", "1001", "20000000", "20000001", "4e8", "1e12", "nan", "true",
-		`""`, `"0s"`, `"1ms"`, `"100h"`, `"1b"`, `"1g"`, `"a"`, `"fifo"`, `"phase"`, "[]", "[1, 2]", "{}",
+		`""`, `"0s"`, `"1ms"`, `"100h"`, `"1b"`, `"1g"`, `"a"`, `"fifo"`, `"phase"`, "[]", "[1, 2]", "{}", "no", "1,5",
 	}
 
 	// limitOfText is a number that a refusal names: the limit is tried, and what is beside it.
