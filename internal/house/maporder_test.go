@@ -19,21 +19,49 @@ import (
 	"testing"
 )
 
-// passed are the rooms that a prediction passes through.
-var passed = []string{
-	"../../model", "../../model/analytic", "../../model/fit", "../../model/input", "../../model/platform", "../../model/taskplan",
-	"../../results/...", "../../scenarios", "../../scheduler", "../../sim/...", "../../study/...", "../../workload/...",
-}
-
-// room is a package as go list prints it.
+// room is a package as go list prints it, and what its files mean.
 type room struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
 	DepOnly                 bool
+	files                   []*ast.File
+	info                    types.Info
+	pkg                     *types.Package
+}
+
+var (
+	positions = token.NewFileSet()
+	checked   []room // by the first test that asks
+)
+
+// rooms returns those that a prediction passes through.
+func rooms(t *testing.T) []room {
+	t.Helper()
+	if checked != nil {
+		return checked
+	}
+	listed, imports := compiled(t, positions, "../../model/...", "../../results/...", "../../scenarios", "../../scheduler", "../../sim/...", "../../study/...", "../../workload/...")
+	for i := range listed {
+		p := &listed[i]
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(positions, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.files = append(p.files, f)
+		}
+		p.info = types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
+		var err error
+		if p.pkg, err = (&types.Config{Importer: imports}).Check(p.ImportPath, positions, p.files, &p.info); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checked = listed
+	return checked
 }
 
 // compiled lists packages, and imports them and what they import.
-func compiled(t *testing.T, files *token.FileSet, packages ...string) (rooms []room, imports types.Importer) {
+func compiled(t *testing.T, files *token.FileSet, packages ...string) (listed []room, imports types.Importer) {
 	t.Helper()
 	command := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, packages...)...)
 	command.Stderr = os.Stderr
@@ -51,37 +79,23 @@ func compiled(t *testing.T, files *token.FileSet, packages ...string) (rooms []r
 		}
 		exports[p.ImportPath] = p.Export
 		if !p.DepOnly {
-			rooms = append(rooms, p)
+			listed = append(listed, p)
 		}
 	}
-	return rooms, importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	return listed, importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 }
 
 // No order of a map reaches a result: in the rooms a prediction passes through, a
 // map is ranged over only to count, to delete or to fill another map, and its
 // keys are listed only to be sorted.
 func TestMapOrderReachesNoResult(t *testing.T) {
-	files := token.NewFileSet()
-	rooms, imports := compiled(t, files, passed...)
-	for _, p := range rooms {
-		info := types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
-		var parsed []*ast.File
-		for _, name := range p.GoFiles {
-			f, err := parser.ParseFile(files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
+	for _, p := range rooms(t) {
+		for _, f := range p.files {
+			for _, at := range mapOrders(&p.info, f) {
+				t.Errorf("%v: the order of a map may reach a result", positions.Position(at))
 			}
-			parsed = append(parsed, f)
-		}
-		if _, err := (&types.Config{Importer: imports}).Check(p.ImportPath, files, parsed, &info); err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range parsed {
-			for _, at := range mapOrders(&info, f) {
-				t.Errorf("%v: the order of a map may reach a result", files.Position(at))
-			}
-			for _, at := range iteratedInLiterals(&info, f) {
-				t.Errorf("%v: a function is ranged over inside a function literal", files.Position(at))
+			for _, at := range iteratedInLiterals(&p.info, f) {
+				t.Errorf("%v: a function is ranged over inside a function literal", positions.Position(at))
 			}
 		}
 	}

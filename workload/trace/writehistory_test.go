@@ -74,6 +74,7 @@ var historyFiles = []string{
 }
 
 func TestJhistRoundTrip(t *testing.T) {
+	t.Parallel()
 	for _, file := range historyFiles {
 		h := mustOpen(t, shared(t, file))
 		problems := len(h.Problems)
@@ -112,6 +113,7 @@ func TestJhistRoundTrip(t *testing.T) {
 }
 
 func TestMRv1RoundTrip(t *testing.T) {
+	t.Parallel()
 	for _, file := range historyFiles {
 		h := mustOpen(t, shared(t, file))
 		problems := len(h.Problems)

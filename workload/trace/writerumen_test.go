@@ -35,6 +35,7 @@ func rewrite(t *testing.T, h *workload.History, write func(io.Writer, *workload.
 // TestRumenRoundTrip: every recorded trace, and the raw logs, come back equal
 // but for what a Rumen trace cannot hold.
 func TestRumenRoundTrip(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{
 		"rumen/folder-input-trace.json.gz", "rumen/dispatch-trace-output.json.gz", "rumen/counters-test-trace.json.gz",
 		"rumen/2jobs2min-rumen-jh.json.gz", "gridmix-traces/trace_5m.json.gz", "gridmix-traces/compression_case1_trace.json.gz",
