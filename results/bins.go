@@ -25,8 +25,8 @@ type timeline struct {
 
 // track holds one quantity. An interval adds its partial bins at both ends to
 // part. Its whole bins are counted in step at the first and after the last, so
-// that the cost does not depend on its length. Both grow with the bins that are in
-// use, and have one more entry for intervals that end with the last bin.
+// that the cost does not depend on its length. Both are nil before the first
+// interval, and have one entry more than bins for intervals that end with the last.
 type track struct {
 	part []int64 // busy ns within a bin
 	step []int32 // change of the number of units busy for whole bins
@@ -72,8 +72,8 @@ func (t *timeline) bin(at int64) int64 { return at / int64(firstBin) >> t.double
 func (t *timeline) add(n int, from, to int64) {
 	k := &t.tracks[n]
 	i, j := t.bin(from), t.bin(to)
-	if int(j)+1 >= len(k.part) {
-		k.grow(int(j) + 2)
+	if k.part == nil { // nearly every run comes to use more than half of the bins
+		k.part, k.step = make([]int64, maxBins+1), make([]int32, maxBins+1)
 	}
 	if i == j {
 		k.part[i] += to - from
@@ -83,15 +83,6 @@ func (t *timeline) add(n int, from, to int64) {
 	k.part[j] += to - j*t.width
 	k.step[i+1]++
 	k.step[j]--
-}
-
-// grow makes room for a number of bins.
-func (k *track) grow(bins int) {
-	size := min(max(bins, 2*len(k.part)), maxBins+1)
-	part, step := make([]int64, size), make([]int32, size)
-	copy(part, k.part)
-	copy(step, k.step)
-	k.part, k.step = part, step
 }
 
 // bins returns the number of bins in use.
