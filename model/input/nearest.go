@@ -41,9 +41,10 @@ func nearest(word string, words []string, loose bool) int {
 	parts := partsOf(word)
 	letters := strings.Join(parts, "")
 	for i, w := range words {
-		other := strings.Join(partsOf(w), "")
+		others := partsOf(w)
+		other := strings.Join(others, "")
 		d := distance(letters, other)
-		common := loose && slices.ContainsFunc(partsOf(w), func(p string) bool { return len(p) > 2 && slices.Contains(parts, p) })
+		common := loose && slices.ContainsFunc(others, func(p string) bool { return len(p) > 2 && slices.Contains(parts, p) })
 		cut := len(letters) > 2 && strings.HasPrefix(other, letters) || len(other) > 2 && strings.HasPrefix(letters, other)
 		most := max(2, len(letters)/3)
 		if len(letters) < 5 {
@@ -51,7 +52,7 @@ func nearest(word string, words []string, loose bool) int {
 		}
 		near := d <= most && d < len(letters)
 		switch {
-		case len(parts) > 1 && sameParts(parts, partsOf(w)):
+		case len(parts) > 1 && sameParts(parts, others):
 			near, d = true, 0
 		case near && len(other) > 0 && letters[0] != other[0] && !cut: // few mistype the first letter
 			d += 2000
@@ -84,13 +85,12 @@ func sameParts(a, b []string) bool {
 // distance returns the number of letters to insert, delete, change or swap
 // (Damerau and Levenshtein).
 func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	var older []int
+	older, before, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		older, before, row = before, row, make([]int, len(b)+1)
+		older, before, row = before, row, older
 		row[0] = i + 1
 		for j := range len(b) {
 			change := before[j]
