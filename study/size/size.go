@@ -50,6 +50,7 @@ type Search struct {
 	progress study.SweepProgress
 	journal  *sweep.Journal
 	errors   SizingError
+	fewest   int // nodes with which every line is a scenario
 	most     int // nodes
 	floors   []string
 	turn     int // runs in which each machine that explains the record has its turn; 0: there is one machine
@@ -61,6 +62,7 @@ type line struct {
 	load     string
 	now      bool            // the cluster of the scenario, whatever its size
 	question *model.WhatIf   // with one node of this type
+	fewest   int             // nodes: with fewer the scenario is refused, such as for a queue of less than a slot
 	most     int             // nodes
 	usable   int             // nodes that the tasks can use
 	enough   int             // nodes above most that meet the goals; 0: none do, or a size is the answer
@@ -160,7 +162,7 @@ func searchOf(s *sweep.Sweep) (*Search, error) {
 	if err := z.openLines(kinds); err != nil {
 		return nil, err
 	}
-	nodes := sweep.Factor{Key: "cluster.nodes", Tried: 1, Count: z.most, Level: func(k int) sweep.FactorLevel {
+	nodes := sweep.Factor{Key: "cluster.nodes", Tried: 1, First: z.fewest - 1, Count: z.most, Level: func(k int) sweep.FactorLevel {
 		if k == z.most { // of the cluster as it is
 			return sweep.FactorLevel{Text: strconv.Itoa(z.now())}
 		}
@@ -206,14 +208,13 @@ func (z *Search) openLines(kinds []scenarios.NodeType) error {
 		settings := z.Settings(i)
 		if !l.now {
 			l.NodeType = kinds[kind]
-			settings = append(settings, "cluster.nodes=1")
 		}
 		if err := z.openLine(&l, settings); err != nil {
 			return err
 		}
 		z.lines = append(z.lines, l)
 		if !l.now {
-			z.most = max(z.most, l.most)
+			z.fewest, z.most = max(z.fewest, l.fewest), max(z.most, l.most)
 		}
 	}
 	return nil
@@ -222,13 +223,37 @@ func (z *Search) openLines(kinds []scenarios.NodeType) error {
 // mostLines is how many questions one study asks.
 const mostLines = 100
 
+// withFewest returns the scenario of a line with the fewest nodes with which it is one,
+// unless it is the cluster as it is.
+func (z *Search) withFewest(l *line, f *scenarios.File) (s *scenarios.Scenario, err error) {
+	if l.now {
+		return f.Scenario(z.File.Seed)
+	}
+	var refusal error // of one node
+	l.fewest, _ = fewestNodes(1, cmp.Or(z.File.Size.MostNodes, mostTried), func(nodes int) (bool, error) {
+		f, err := f.With(fmt.Sprintf("cluster.nodes=%d", nodes))
+		if err == nil {
+			var opened *scenarios.Scenario
+			if opened, err = f.Scenario(z.File.Seed); err == nil {
+				s = opened
+			}
+		}
+		refusal = cmp.Or(refusal, err)
+		return err == nil, nil
+	})
+	if l.fewest == 0 {
+		return nil, refusal
+	}
+	return s, nil
+}
+
 // openLine makes the question of a line, of one node unless it is the cluster as it is.
 func (z *Search) openLine(l *line, settings []string) error {
 	f, err := z.Base.File.With(settings...)
 	if err != nil {
 		return err
 	}
-	scenario, err := f.Scenario(z.File.Seed)
+	scenario, err := z.withFewest(l, f)
 	if err != nil {
 		return fmt.Errorf("node %s: %w", l.Name, err)
 	}
@@ -251,12 +276,13 @@ func (z *Search) openLine(l *line, settings []string) error {
 	if run := &scenario.Runs[0]; len(scenario.Beyond) > 0 && len(run.Recorded) > 0 && q.Fidelity == model.Replay && !z.sets("workload.replay") {
 		return &study.NeedsMachine{History: z.File.Scenario, What: strings.TrimSpace(l.Name + ": " + workload.WithoutSecrets(strings.Join(scenario.Beyond, ", ")))}
 	}
+	q.Cluster.Nodes = q.Cluster.Nodes[:1]
 	q.Cluster.Nodes[0].Dies = 0 // the models know no failures
 	most, err := analytic.MostNodes(q)
 	if err != nil {
 		return fmt.Errorf("%s: %w", z.StudyName, err)
 	}
-	l.usable = min(most, workload.MostNodes)
+	l.usable = max(l.fewest, min(most, workload.MostNodes))
 	l.most = min(l.usable, mostTried)
 	if z.File.Size.MostNodes > 0 {
 		l.most = z.File.Size.MostNodes
@@ -416,6 +442,9 @@ func (z *Search) point(at, nodes int, fresh bool) int {
 
 // meets simulates a size and reports whether enough of its runs meet all goals.
 func (z *Search) meets(at, nodes int) (bool, error) {
+	if nodes < z.lines[at].fewest {
+		return false, nil
+	}
 	z.Step = z.nameOf(at, nodes)
 	runs, err := z.simulated(z.point(at, nodes, false))
 	if err != nil {
@@ -693,7 +722,7 @@ func (z *Search) curve(at int) error {
 	}
 	var points []int
 	for _, n := range sizes {
-		if n >= 1 && n <= z.lines[at].most {
+		if n >= z.lines[at].fewest && n <= z.lines[at].most {
 			points = append(points, z.point(at, n, false))
 		}
 	}

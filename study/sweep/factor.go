@@ -35,7 +35,7 @@ func varied(runs []scenarios.Run) (all []Factor) {
 }
 
 func (f *Factor) tries(level int) bool {
-	return f.Tried == 0 || level == 0 || f.Tried == 2 && level == f.Count-1
+	return f.Tried == 0 || level == f.First || f.Tried == 2 && level == f.Count-1
 }
 
 // maxPoints is how many points a study may have.

@@ -166,13 +166,16 @@ func (s *Sweep) tryLevels() error {
 		seen[f] = map[int]bool{}
 	}
 	for i := range s.NumPoints {
-		levels, fresh, where := s.levels(i), false, ""
+		levels, fresh, least, where := s.levels(i), false, true, ""
 		for f, level := range levels {
-			if !seen[f][level] && s.Factors[f].tries(level) {
+			least = least && level >= s.Factors[f].First
+		}
+		for f, level := range levels {
+			if least && !seen[f][level] && s.Factors[f].tries(level) {
 				seen[f][level], fresh, where = true, true, s.Factors[f].where
 			}
 		}
-		if !fresh && i > 0 {
+		if !fresh && (i > 0 || !least) {
 			continue
 		}
 		scenario, err := s.scenario(i, 0)

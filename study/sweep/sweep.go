@@ -190,6 +190,7 @@ type Factor struct {
 	Key, zip string
 	where    string // file:line: or flag
 	Tried    int    // values of which a question is made before the sweep begins: 0, all; 1, the first; 2, the first and the last
+	First    int    // index of the first value that is tried
 	Count    int    // of values
 	Level    func(k int) FactorLevel
 }
