@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -66,6 +67,27 @@ func drawVariedWorld(t *rapid.T) *world {
 	return w
 }
 
+// drawSettings sets some of the properties of tasks away from their defaults, or to a limit,
+// for all jobs.
+func drawSettings(r *rand.Rand, jobs []workload.Job) {
+	for _, key := range workload.Properties() {
+		p, _ := workload.FindProperty(key)
+		if !p.Phases || r.IntN(4) > 0 {
+			continue
+		}
+		value, ok := p.Step(p.Default, r.IntN(4)-1)
+		if form, least, most := p.Form(); form != "text" && form != "switch" && r.IntN(4) == 0 {
+			value = fmt.Sprint([]float64{least, max(least, most)}[r.IntN(2)])
+			ok = p.Check(value) == nil
+		}
+		for i := range jobs {
+			if ok {
+				jobs[i].Conf.Set(key, value)
+			}
+		}
+	}
+}
+
 // shuffleWorld is a sort on two racks, whose shuffle has many flows on few links, slow uplinks and
 // batches of fetches; links may miss a part of their capacity.
 func shuffleWorld(i int) *world {
@@ -102,6 +124,9 @@ func TestRunsStay(t *testing.T) {
 		w := worlds.Example(i)
 		if i%100 == 0 {
 			w = shuffleWorld(i / 100)
+		}
+		if i%2 == 1 {
+			drawSettings(rand.New(rand.NewPCG(uint64(i), 37)), w.Jobs)
 		}
 		var out written
 		run := sim.Simulator{Recorder: &out, Limit: longRun}

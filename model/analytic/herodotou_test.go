@@ -447,6 +447,11 @@ func TestCombineScaleLeast(t *testing.T) {
 			t.Errorf("from %v to %v records: %v, %v, want 1", c.n0, c.n, got, err)
 		}
 	}
+	for _, c := range []struct{ n0, n, want float64 }{{4, 2, 0.4}, {2, 4, 0.1}} { // the fewest whose logarithm is not 0
+		if got, err := combineScale(0.2, c.n0, c.n, 0); err != nil || math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("from %g records to %g: %g, %v, want %g", c.n0, c.n, got, err, c.want)
+		}
+	}
 	if _, err := combineScale(-0.4, 1000, 1000, 0); err == nil || !strings.Contains(err.Error(), "sel") {
 		t.Errorf("negative selectivity: error %v", err)
 	}

@@ -439,3 +439,25 @@ func TestOrderOfEndedContainers(t *testing.T) {
 		}
 	}
 }
+
+// What a call sets for its own instant and another class runs before the next call of that
+// instant; a call that is set for it runs after those that were set before.
+func TestCallsOfOneInstant(t *testing.T) {
+	e := engine.New()
+	g := newAgenda(e, 1000*ms, func() bool { return true })
+	var ran []string
+	note := func(what string) func() { return func() { ran = append(ran, what) } }
+	ends := e.NewTimer(engine.Completion, 0, func(int32) { note("end")() })
+	g.at(10*ms, func() {
+		note("first")()
+		ends.Reset(e.Now())
+		g.at(e.Now(), note("third"))
+	})
+	g.at(10*ms, note("second"))
+	g.at(10*ms, note("stopped")).Stop()
+	for e.Step() {
+	}
+	if want := []string{"first", "end", "second", "third"}; !slices.Equal(ran, want) {
+		t.Errorf("got %v, want %v", ran, want)
+	}
+}

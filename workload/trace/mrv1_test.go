@@ -173,3 +173,20 @@ func TestMRv1Damage(t *testing.T) {
 		{"damaged counters", replaceIn(11, "(HDFS_BYTES_READ)(77)", "(HDFS_BYTES_READ)(77"), 11, "damaged counters", 2},
 	})
 }
+
+// Names and values of counters escape the brackets around them with a backslash, which is no
+// part of them; a bracket that is not closed holds nothing.
+func TestBracketed(t *testing.T) {
+	for _, x := range []struct {
+		in, text, rest string
+		ok             bool
+	}{
+		{`(a)b`, "a", "b", true}, {`(a\)b\\)c)d`, `a)b\`, "c)d", true}, {`()`, "", "", true}, {`(\()`, "(", "", true},
+		{`(a`, "", "", false}, {`(a\)`, "", "", false}, {`a)`, "", "", false}, {"", "", "", false},
+	} {
+		text, rest, ok := bracketed(x.in, '(', ')')
+		if text != x.text || ok != x.ok || ok && rest != x.rest {
+			t.Errorf("%s: got %q, %q, %v: want %q, %q, %v", x.in, text, rest, ok, x.text, x.rest, x.ok)
+		}
+	}
+}
