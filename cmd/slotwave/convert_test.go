@@ -27,7 +27,7 @@ map_ms = 1000
 func runToConvert(t *testing.T, text string) (result string) {
 	t.Helper()
 	result = filepath.Join(t.TempDir(), "result")
-	verb(t, "run", write(t, "s.toml", text), "--out", result, "--quiet")
+	verb(t, "run", "--set", "plots=none", write(t, "s.toml", text), "--out", result, "--quiet")
 	return result
 }
 

@@ -64,7 +64,7 @@ func TestTraceLeavesLedgers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var traced [2]diagnosed
 	for i, flags := range [][]string{nil, {"--trace"}} {
-		verb(t, append([]string{"run", "capacity-queues", "--out", fmt.Sprint(i)}, flags...)...)
+		verb(t, append([]string{"run", "capacity-queues", "--set", "plots=none", "--out", fmt.Sprint(i)}, flags...)...)
 		traced[i] = diagnoseByVerb(t, fmt.Sprint(i), "--verify", "off")
 	}
 	if !reflect.DeepEqual(traced[0].Jobs, traced[1].Jobs) {

@@ -13,7 +13,7 @@ import (
 func TestPlayAttemptsOfRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"two-jobs", "hitune-sort"} {
-		for _, args := range [][]string{{"run", name, "--seed", "3", "--quiet", "--out", "out-" + name, "--set", "cluster.heartbeat=7s"}, {"convert", "out-" + name, "--to", "csv", "--out", "csv-" + name}} {
+		for _, args := range [][]string{{"run", name, "--seed", "3", "--quiet", "--out", "out-" + name, "--set", "plots=none", "--set", "cluster.heartbeat=7s"}, {"convert", "out-" + name, "--to", "csv", "--out", "csv-" + name}} {
 			if code, _, stderr := call("", args...); code != exitDone {
 				t.Fatalf("%q: exit code %d: %s", args, code, stderr)
 			}

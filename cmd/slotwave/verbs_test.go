@@ -175,7 +175,7 @@ duration = { dist = "lognormal", mean = "10s", sd = "4s" }
 func TestAttemptTables(t *testing.T) {
 	for kind, want := range map[string]string{"csv": "attempts.csv", "csv.gz": "attempts.csv.gz", "none": ""} {
 		out := filepath.Join(t.TempDir(), "out")
-		if code, _, stderr := call("", "run", "two-jobs", "--out", out, "--set", "attempts="+kind, "--quiet"); code != exitDone {
+		if code, _, stderr := call("", "run", "two-jobs", "--out", out, "--set", "attempts="+kind, "--set", "plots=none", "--quiet"); code != exitDone {
 			t.Fatal(stderr)
 		}
 		found, err := filepath.Glob(filepath.Join(out, "attempts*"))
