@@ -150,7 +150,9 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		l.failed = true
 		return l
 	}
-	t.some(problemTexts(h), h.Dropped)
+	for _, lost := range h.Lost() {
+		t.warn("%s", lost)
+	}
 	if len(h.Jobs) == 0 && len(h.Swim) == 0 {
 		if f.history {
 			hint := ""
@@ -332,54 +334,6 @@ func lastSubmit(h *workload.History) (last time.Duration) {
 	return last
 }
 
-// some warns about the first losses of a list and counts the others. Those that
-// differ only in where they were found, which comes first, are one warning.
-func (t *table) some(list []string, more int) {
-	const most = 10
-	list = Alike(list)
-	for i, text := range list {
-		if i == most {
-			more += len(list) - most
-			break
-		}
-		t.warn("%s", text)
-	}
-	if more > 0 {
-		t.warn("and %d more like these", more)
-	}
-}
-
-// Alike joins texts that are equal but for what comes before their first colon.
-func Alike(list []string) (joined []string) {
-	where := map[string][]string{}
-	for _, text := range list {
-		place, what, _ := strings.Cut(text, ": ")
-		where[what] = append(where[what], place)
-	}
-	for _, text := range list {
-		_, what, _ := strings.Cut(text, ": ")
-		switch places := where[what]; {
-		case len(places) < 3:
-			joined = append(joined, text)
-		case !slices.Contains(joined, whereAll(places, what)):
-			joined = append(joined, whereAll(places, what))
-		}
-	}
-	return joined
-}
-
-func whereAll(places []string, what string) string {
-	return fmt.Sprintf("%s and %d others: %s", places[0], len(places)-1, what)
-}
-
-func problemTexts(h *workload.History) []string {
-	var texts []string
-	for _, p := range slices.Concat(h.Unread, h.Problems) {
-		texts = append(texts, p.String())
-	}
-	return texts
-}
-
 // trace reads the files of a workload. Names are relative to the scenario's
 // directory. A name that is shipped stands for the shipped file, unless there is
 // a file of this name: a copy of a shipped scenario then runs anywhere.
@@ -430,7 +384,7 @@ func (f *File) trace(names []string, reading *Reading) *openedTrace {
 	}
 	if reading.Anonymise {
 		if f.history {
-			t.err = reading.oneCluster(t.history)
+			t.err = reading.OneCluster(t.history)
 		}
 		if t.err = cmp.Or(t.err, reading.choose(t.history)); t.err != nil {
 			return t
@@ -572,7 +526,9 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		for _, a := range r.Assumed {
 			l.table.assume("%s", a)
 		}
-		l.table.some(r.Notes, 0)
+		for _, note := range workload.Few(r.Notes, 0) {
+			l.table.warn("%s", note)
+		}
 		l.records = r.Records
 		if len(r.Still) > 0 && l.still == "" {
 			l.still = strings.Join(r.Still, ", ") + ": standstill repeated"

@@ -34,3 +34,29 @@ func TestJobsWithoutTasks(t *testing.T) {
 		}
 	}
 }
+
+// It says what it left out, of an anonymised record only how much.
+func TestLost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "attempts.csv")
+	if err := os.WriteFile(path, []byte("job,type,task,start_s,finish_s\nj,map,0,0,9\n"+strings.Repeat("j,zebra,1,0,9\n", 3)+"j,map,1,0,zebra\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for anonymise, want := range map[bool][]string{
+		false: {path + ":3 and 2 others: kind \"zebra\"", path + ":6: finish_s = \"zebra\""},
+		true:  {"4 places could not be read"},
+	} {
+		found, _, err := inspect.Inspect([]string{path}, scenarios.Reading{Anonymise: anonymise})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Warnings) != len(want) || found.Problems != 4 {
+			t.Errorf("got %q, %d problems: want %q", found.Warnings, found.Problems, want)
+			continue
+		}
+		for i := range want {
+			if !strings.HasPrefix(found.Warnings[i], want[i]) {
+				t.Errorf("got %q: want %q", found.Warnings[i], want[i])
+			}
+		}
+	}
+}

@@ -59,7 +59,7 @@ func (n *Names) inOrder(kind string, old []string) {
 // Of each configuration it keeps only values that cannot identify anyone: numbers,
 // sizes, truth values, Hadoop's own classes and heap sizes.
 func (h *History) Anonymise(names *Names) *History {
-	out := &History{Epoch: h.Epoch, Site: harmless(h.Site), Release: h.Release}
+	out := &History{Epoch: h.Epoch, Site: harmless(h.Site), Release: h.Release, Dropped: len(h.Problems) + h.Dropped}
 	var racks, hosts []string
 	for _, r := range h.Topology.Racks {
 		racks, hosts = append(racks, r.Name), append(hosts, r.Hosts...)

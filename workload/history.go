@@ -1,9 +1,11 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -150,18 +152,47 @@ func (h *History) UnixEpoch() int64 {
 
 // Strict returns an error that names the problems, or nil if there are none.
 func (h *History) Strict() error {
-	if len(h.Problems) == 0 {
+	if len(h.Problems)+h.Dropped == 0 {
 		return nil
 	}
-	const shown = 10
-	lines := make([]string, 0, shown+1)
-	for _, p := range h.Problems[:min(shown, len(h.Problems))] {
-		lines = append(lines, p.String())
+	return errors.New(strings.Join((&History{Problems: h.Problems, Dropped: h.Dropped}).Lost(), "\n"))
+}
+
+// Lost lists the first of what reading lost, and counts the others.
+func (h *History) Lost() []string {
+	var all []string
+	for _, p := range slices.Concat(h.Unread, h.Problems) {
+		all = append(all, p.String())
 	}
-	if more := len(h.Problems) + h.Dropped - len(lines); more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
+	if len(all) == 0 && h.Dropped > 0 {
+		return []string{Counted(h.Dropped, "place", "places") + " could not be read"}
 	}
-	return fmt.Errorf("%s", strings.Join(lines, "\n"))
+	return Few(all, h.Dropped)
+}
+
+// Few returns the first texts of a list, and counts the others. Those that are equal but
+// for what comes before their first colon are one.
+func Few(list []string, more int) (few []string) {
+	where := map[string][]string{}
+	for _, text := range list {
+		place, what, _ := strings.Cut(text, ": ")
+		where[what] = append(where[what], place)
+	}
+	for _, text := range list {
+		_, what, _ := strings.Cut(text, ": ")
+		if places := where[what]; len(places) > 2 {
+			text = fmt.Sprintf("%s and %d others: %s", places[0], len(places)-1, what)
+			if slices.Contains(few, text) {
+				continue
+			}
+		}
+		few = append(few, text)
+	}
+	const most = 10
+	if more += max(0, len(few)-most); more > 0 {
+		few = append(few[:min(most, len(few))], fmt.Sprintf("and %d more", more))
+	}
+	return few
 }
 
 // Tasks ranges over the tasks of a history and their jobs.

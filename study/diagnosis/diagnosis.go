@@ -418,16 +418,10 @@ func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History,
 	if d.anonymise {
 		return h.Anonymise(&workload.Names{Seed: workload.Seed(1).Named("names")}), nil
 	}
-	var lost []string
-	for _, p := range slices.Concat(h.Unread, h.Problems) {
-		if !slices.ContainsFunc(d.inputs, func(s resultdir.FileSum) bool { return s.Name == p.File }) { // sampling records
-			lost = append(lost, p.String())
-		}
-	}
-	d.Warnings = append(d.Warnings, scenarios.Alike(lost)...)
-	if h.Dropped > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("and %d more", h.Dropped))
-	}
+	h.Problems = slices.DeleteFunc(h.Problems, func(p workload.Problem) bool {
+		return slices.ContainsFunc(d.inputs, func(s resultdir.FileSum) bool { return s.Name == p.File }) // sampling records
+	})
+	d.Warnings = append(d.Warnings, h.Lost()...)
 	if study.IsFile(filepath.Join(paths[0], resultdir.ManifestName)) && len(h.Jobs) > 0 && !slices.ContainsFunc(h.Jobs, func(j workload.HistoryJob) bool { return len(j.Tasks) > 0 }) {
 		return nil, fmt.Errorf("%s: the run wrote no attempts (attempts = \"none\"): want the same run with --set attempts=csv", paths[0])
 	}

@@ -208,10 +208,7 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 		}
 	}
 	for _, warning := range s.Warnings {
-		fmt.Fprintf(t, "\nwarning: %s\n", warning)
-	}
-	if s.Problems > 0 {
-		fmt.Fprintf(t, "\n%s could not be read: slotwave validate lists them\n", text.Count(s.Problems, "place"))
+		fmt.Fprintf(t, "\nwarning: %s\n", text.Printable(warning))
 	}
 	return t.Done()
 }

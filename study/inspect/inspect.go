@@ -38,7 +38,7 @@ func Inspect(paths []string, r scenarios.Reading) (*Inspection, *workload.Histor
 		Machines: workers.Hosts(), Racks: len(workers.Racks), Idle: h.IdleWorkers(), OnlyInput: h.Topology.Hosts() - workers.Hosts(),
 		Epoch: h.Epoch, Problems: len(h.Problems) + h.Dropped,
 		Slots: []RecordedSlots{}, Names: []RecordedName{}, Attempts: []RecordedKind{},
-		Still: []StoodStill{}, Missing: []MissingFact{}, Warnings: []string{},
+		Still: []StoodStill{}, Missing: []MissingFact{}, Warnings: append([]string{}, h.Lost()...),
 	}
 	if r.Anonymise {
 		s.Paths = []string{"a history"}

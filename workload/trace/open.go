@@ -462,7 +462,7 @@ func NoJobs(h *workload.History, paths ...string) error {
 		}
 	}
 	switch lost := len(h.Problems) + h.Dropped; {
-	case lost > 0:
+	case len(h.Problems) > 0:
 		return fmt.Errorf("%s: no job is left after %s, first %v", paths[0], workload.Counted(lost, "loss", "losses"), h.Problems[0])
 	case h.Topology.Hosts() > 0:
 		return fmt.Errorf("%s: no jobs found: it holds %s: want the file or folder with the jobs", paths[0], workload.Counted(h.Topology.Hosts(), "machine", "machines"))
