@@ -177,7 +177,7 @@ func (f *File) adopt(t *table) {
 // Open reads histories and leaves the jobs that were asked for, which must be of one
 // cluster.
 func (r *Reading) Open(paths ...string) (*workload.History, error) {
-	return r.open(paths, r.oneCluster)
+	return r.open(paths, r.OneCluster)
 }
 
 // OpenAll reads histories of any number of clusters and leaves the jobs that were asked
@@ -293,10 +293,13 @@ func (r *Reading) clusters(h *workload.History) []workload.History {
 // mostClusters is how many clusters an error lists.
 const mostClusters = 10
 
-// oneCluster returns an error if the jobs that were asked for are of several clusters.
-// It has the flags that choose the jobs of each.
-func (r *Reading) oneCluster(h *workload.History) error {
+// OneCluster leaves the cluster of the jobs that were asked for. If they are of several,
+// it returns an error with the flags that choose the jobs of each.
+func (r *Reading) OneCluster(h *workload.History) error {
 	asked := r.clusters(h)
+	if len(asked) == 1 {
+		*h = asked[0]
+	}
 	if len(asked) < 2 {
 		return nil
 	}
@@ -319,15 +322,15 @@ func (r *Reading) narrow(h *workload.History) {
 	h.WithTrackersOf(func(j *workload.HistoryJob) bool { return r.takes(j.ID, j.Name) })
 }
 
-// choose leaves the jobs that were asked for. If they are of one cluster, it leaves
-// only the machines that it had under their JobTrackers.
+// choose leaves the jobs that were asked for, and the machines that their clusters had
+// under their JobTrackers.
 func (r *Reading) choose(h *workload.History) error {
 	if len(r.Jobs) == 0 {
 		return nil
 	}
 	whole := *h
-	if asked := r.clusters(h); len(asked) == 1 {
-		*h = asked[0]
+	if len(r.clusters(h)) > 0 {
+		_ = r.OneCluster(h) // an inspection may be of several
 		r.narrow(h)
 	}
 	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j workload.HistoryJob) bool { return !r.takes(j.ID, j.Name) })

@@ -318,7 +318,7 @@ func (l *load) oneCluster(h *workload.History, r *Reading) error {
 			l.table.assume("machines: the %d that the JobTracker of the chosen jobs had, of %d", h.Topology.Hosts(), machines)
 		}
 	case l.hardware.own:
-		return r.oneCluster(h)
+		return r.OneCluster(h)
 	}
 	return nil
 }

@@ -61,6 +61,7 @@ type Diagnosis struct {
 	*diagnose.Diagnosis
 	Warnings []string
 
+	job       string
 	anonymise bool
 	read      *workload.History
 
@@ -91,7 +92,7 @@ func (d *Diagnosis) Inputs() ([]resultdir.FileSum, error) {
 // Diagnose says why the jobs of a run took as long as they did. Paths are the
 // folder of a result, the files of a history, or sampling records.
 func Diagnose(paths []string, k Options) (*Diagnosis, error) {
-	done := &Diagnosis{anonymise: k.Anonymise, read: k.read}
+	done := &Diagnosis{job: k.Job, anonymise: k.Anonymise, read: k.read}
 	in := diagnose.Input{}
 	if k.Anonymise && (k.On != "" || k.Specification != "" || k.Job != "") {
 		return nil, errors.New("--anonymise: want no --on, --spec or --job, which name jobs")
@@ -426,6 +427,11 @@ func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History,
 		return nil, fmt.Errorf("%s: the run wrote no attempts (attempts = \"none\"): want the same run with --set attempts=csv", paths[0])
 	}
 	if folder == "" {
+		if d.job != "" {
+			if err := (&scenarios.Reading{Jobs: []string{d.job}}).OneCluster(h); err != nil {
+				return nil, err
+			}
+		}
 		files, err := trace.ReadOptions{}.Files(paths...)
 		for _, file := range files {
 			d.inputs = append(d.inputs, resultdir.FileSum{Name: file})
