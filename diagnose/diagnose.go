@@ -430,6 +430,20 @@ func (f *Finding) repeats(g Finding) bool {
 	return f.Node == "" && f.Change.Key != "" && f.Change.Key == g.Change.Key
 }
 
+// together lists the confirmed changes: of alternatives for one cause the first.
+func together(findings []Finding) (changes []*Change) {
+	var taken []Finding
+	for _, f := range findings {
+		if f.Receipt.Outcome != Confirmed || slices.ContainsFunc(taken, func(g Finding) bool {
+			return f.repeats(g) || f.Change.Text == g.Change.Text && f.Job == g.Job
+		}) {
+			continue
+		}
+		taken, changes = append(taken, f), append(changes, f.Change)
+	}
+	return changes
+}
+
 // uncritical takes the word critical from outliers whose task or node was repaired in
 // tests of which none gained anything.
 func (d *Diagnosis) uncritical() {
@@ -483,15 +497,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis, recorded bool) erro
 	d.Findings = withProposals(d.Findings, v.propose(d, e.levers))
 	d.rank()
 	d.uncritical()
-	var changes []*Change
-	seen := map[string]bool{}
-	for _, f := range d.Findings {
-		if f.Receipt.Outcome == Confirmed && !seen[f.Change.Text] {
-			seen[f.Change.Text] = true
-			changes = append(changes, f.Change)
-		}
-	}
-	if len(changes) > 1 {
+	if changes := together(d.Findings); len(changes) > 1 {
 		r := v.test(join(changes), v.about, false)
 		d.Together = &r
 	}

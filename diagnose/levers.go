@@ -363,7 +363,7 @@ func limitsOf(q *model.WhatIf) []lever {
 			{"mode", p.Mode != "", weightSet, func(p *model.Pool) { p.Mode = "" }},
 		} {
 			if k.set {
-				add("scheduler.pool."+k.key, "setting of a pool", fmt.Sprintf("no %s of pool %s", k.key, p.Name), k.weight, func(q *model.WhatIf) { k.unset(&q.Scheduler.Pools[i]) })
+				add("scheduler.pool."+k.key+" of "+p.Name, "setting of a pool", fmt.Sprintf("no %s of pool %s", k.key, p.Name), k.weight, func(q *model.WhatIf) { k.unset(&q.Scheduler.Pools[i]) })
 			}
 		}
 	}
@@ -375,7 +375,8 @@ func limitsOf(q *model.WhatIf) []lever {
 			if value, _ := q.Scheduler.Queues[i].Conf.Lookup(key); key == "capacity" && (len(q.Scheduler.Queues) > 1 || value == "100") { // all of the cluster is no limit
 				continue
 			}
-			add("scheduler.queue."+strings.ReplaceAll(key, "-", "_"), "limit of a queue", fmt.Sprintf("no %s of queue %s", strings.ReplaceAll(key, "-", "_"), q.Scheduler.Queues[i].Name), weightUnusual, func(q *model.WhatIf) {
+			name, written := q.Scheduler.Queues[i].Name, strings.ReplaceAll(key, "-", "_")
+			add("scheduler.queue."+written+" of "+name, "limit of a queue", fmt.Sprintf("no %s of queue %s", written, name), weightUnusual, func(q *model.WhatIf) {
 				own := &q.Scheduler.Queues[i]
 				own.Conf = own.Conf.Without(key)
 			})

@@ -114,6 +114,39 @@ func TestWithProposals(t *testing.T) {
 	}
 }
 
+// Of alternatives for one cause one counts. The same setting of two jobs is two changes, and
+// so is the limit of two pools.
+func TestTogether(t *testing.T) {
+	q := model.WhatIf{Scheduler: model.Scheduler{Pools: []model.Pool{{Name: "a", Mode: "fifo", Weight: 1}, {Name: "b", Mode: "fifo", Weight: 1}}}}
+	pools := limitsOf(&q)
+	job := func(id, rule string, c *Change) Finding { return Finding{Job: id, Rule: rule, Change: c} }
+	pool := func(l *lever) Finding {
+		f := l.finding(&uses{}, &Diagnosis{Jobs: make([]JobDiagnosis, 2)}, l.to[0])
+		f.Receipt.Outcome = Confirmed
+		return f
+	}
+	for name, c := range map[string]struct {
+		findings []Finding
+		want     int
+	}{
+		"two values of a key": {[]Finding{job("j", "R11", &Change{Text: "k = 1", Key: "k"}), job(meanJob, keyRule, &Change{Text: "k = 2", Key: "k"})}, 1},
+		"two jobs":            {[]Finding{job("i", "R03", &Change{Text: "k = 1", Key: "k"}), job("j", "R03", &Change{Text: "k = 1", Key: "k"})}, 2},
+		"two rules":           {[]Finding{job("j", "R01", &Change{Text: "n repaired"}), job("j", "R09", &Change{Text: "n repaired"})}, 1},
+		"one cluster":         {[]Finding{job("i", "R07", &Change{Text: "c", Key: "cluster.c"}), job("j", "R07", &Change{Text: "c", Key: "cluster.c"})}, 1},
+		"two pools":           {[]Finding{pool(&pools[0]), pool(&pools[1])}, 2},
+	} {
+		for i := range c.findings {
+			c.findings[i].Receipt.Outcome = Confirmed
+		}
+		if got := together(c.findings); len(got) != c.want {
+			t.Errorf("%s: got %d changes: want %d", name, len(got), c.want)
+		}
+	}
+	if got := withProposals(nil, []Finding{pool(&pools[0]), pool(&pools[1])}); len(got) != 2 {
+		t.Errorf("got %d proposals of two pools", len(got))
+	}
+}
+
 // mortal takes longer if n3 dies, except with the first seed.
 type mortal struct{}
 
@@ -146,7 +179,7 @@ func TestLevers(t *testing.T) {
 	whole.Conf.Set("capacity", "100")
 	q.Scheduler.Queues = []model.Queue{whole}
 	for _, l := range levers(&q) {
-		if strings.Contains(l.key, "bouncer") || l.key == "scheduler.queue.capacity" {
+		if strings.Contains(l.key, "bouncer") || strings.HasPrefix(l.key, "scheduler.queue.capacity") {
 			t.Errorf("%s is a lever: want no property of another program, and not all of the cluster as a limit", l.key)
 		}
 	}
@@ -162,7 +195,7 @@ func TestLevers(t *testing.T) {
 	if n := alike.Cluster.Nodes[2]; err != nil || n.Machine != 0 || n.Name != "c" || len(alike.Cluster.Loads) > 0 || len(q.Cluster.Loads) == 0 {
 		t.Errorf("node c like the others: %+v, %v", alike.Cluster, err)
 	}
-	free, err := find("scheduler.pool.max_maps").to[0].Edit(q)
+	free, err := find("scheduler.pool.max_maps of etl").to[0].Edit(q)
 	if err != nil || free.Scheduler.Pools[0].MaxMaps != nil || q.Scheduler.Pools[0].MaxMaps == nil {
 		t.Errorf("without the limit of the pool: %+v, %v", free.Scheduler, err)
 	}
@@ -170,7 +203,7 @@ func TestLevers(t *testing.T) {
 		t.Errorf("without the limit of users: %+v, %v", free.Scheduler, err)
 	}
 	for key, weight := range map[string]float64{"weight": weightUnusual, "min_maps": weightSet} {
-		change := find("scheduler.pool." + key).to[0]
+		change := find("scheduler.pool." + key + " of etl").to[0]
 		if equal, err := change.Edit(q); err != nil || change.weight != weight || key == "weight" && equal.Scheduler.Pools[0].Weight != 1 || key == "min_maps" && equal.Scheduler.Pools[0].MinMaps != 0 {
 			t.Errorf("without %s of the pool: %+v, %v; weight of the change %v, want %v", key, equal.Scheduler, err, change.weight, weight)
 		}
