@@ -101,7 +101,6 @@ func (c *collector) readConfXML(r io.Reader, line int) (workload.Conf, error) {
 		read += int64(n)
 		return n, err
 	}))
-	dec.Strict = false
 	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // names and numbers are ASCII
 	at := func() int { l, _ := dec.InputPos(); return line + l }
 	inside := false

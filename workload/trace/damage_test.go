@@ -2,6 +2,7 @@ package trace
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +80,18 @@ func writeFile(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A property without its end is damage, as for Hadoop.
+func TestBrokenProperty(t *testing.T) {
+	for _, end := range []string{"</propery>", "</property", ""} {
+		name := filepath.Join(t.TempDir(), "mapred-site.xml")
+		writeFile(t, name, "<configuration>\n<property><name>io.sort.mb</name><value>200</value>"+end+
+			"\n<property><name>io.sort.factor</name><value>20</value></property>\n</configuration>\n")
+		h, err := ReadOptions{}.Each([]string{name}, nil)
+		if err != nil || len(h.Problems) != 1 {
+			t.Errorf("%q: got %v, %v: want one loss", end, h, err)
+		}
 	}
 }
