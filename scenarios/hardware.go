@@ -74,6 +74,7 @@ func (m *hardware) readMachine(t *table, common int) int {
 	own := slices.ContainsFunc(keys, t.has)
 	switch {
 	case !m.planned():
+		m.described(t, t.str("platform", ""))
 		for _, key := range keys {
 			if t.has(key) {
 				t.idleAt(t.line(key), "%s has no effect at fidelity %v: want phase or device", join(t.path, key), m.fidelity)
@@ -137,10 +138,12 @@ func (t *table) slowDisks(disks []model.Disk) {
 	}
 }
 
-// platform reads the platform with a name.
-func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
+// described reads the description of the platform with a name.
+func (m *hardware) described(t *table, name string) (machine model.Machine, ok bool) {
+	if name == "" {
+		return machine, false
+	}
 	data, file, err := m.file.described(m.scenario, "platforms", name, Platforms())
-	var machine model.Machine
 	switch {
 	case err != nil:
 	case strings.EqualFold(filepath.Ext(file), ".json"):
@@ -150,10 +153,20 @@ func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 	}
 	if err != nil {
 		t.failf("platform", "%v", err)
+	}
+	return machine, err == nil
+}
+
+// platform reads the platform with a name, with the rates of [network].
+func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
+	machine, ok := m.described(t, name)
+	if !ok {
 		return machine, false
 	}
+	for _, a := range machine.Assumed {
+		t.assume("platform %s: %s", name, a)
+	}
 	if machine.Fitted != nil {
-		m.assume(t, name, &machine)
 		return machine, true
 	}
 	machine.Described = machine.Describe()
@@ -163,14 +176,7 @@ func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 	if m.uplink > 0 {
 		machine.Uplink = m.uplink
 	}
-	m.assume(t, name, &machine)
 	return machine, true
-}
-
-func (m *hardware) assume(t *table, name string, machine *model.Machine) {
-	for _, a := range machine.Assumed {
-		t.assume("platform %s: %s", name, a)
-	}
 }
 
 // fitted reads a platform model that fit wrote. It has no devices, so tasks cannot

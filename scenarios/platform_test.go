@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -224,5 +226,25 @@ func TestSlowestDisks(t *testing.T) {
 		if _, err := readPlatform([]byte(strings.Replace(text, was, is[0], 1)), "p.toml"); err == nil || !strings.Contains(err.Error(), is[1]) {
 			t.Errorf("%s: got %v, want %s", is[0], err, is[1])
 		}
+	}
+}
+
+// A platform is read at each fidelity, also where it has no effect.
+func TestPlatformWithoutEffect(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"p.toml": "coresz = 4\n",
+		"s.toml": "[cluster]\nnodes = 1\nplatform = \"p.toml\"\n[[job]]\nname = \"a\"\nmaps = 1\nmap_ms = 5\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Open(filepath.Join(folder, "s.toml"))
+	if err == nil {
+		_, err = f.Scenario(1)
+	}
+	if err == nil || !strings.Contains(err.Error(), "p.toml:1: unknown key coresz (did you mean cores?)") {
+		t.Errorf("got %v", err)
 	}
 }
