@@ -35,7 +35,11 @@ func (e *Errors) Error() string {
 			lines = append(lines, fmt.Sprintf("%s: and %d more", e.File, len(e.all)-most))
 			break
 		}
-		lines = append(lines, place(cmp.Or(p.file, e.File), e.set, p.line)+p.what)
+		at := place(cmp.Or(p.file, e.File), e.set, p.line)
+		if p.line < 0 && !strings.HasPrefix(at, "--") { // a [[node]], whose keys are those of [cluster]
+			p.what = strings.ReplaceAll(p.what, "cluster.", "")
+		}
+		lines = append(lines, at+p.what)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -19,15 +19,22 @@ import (
 	"github.com/slotwave/slotwave/study/size"
 )
 
-// checkGrow refuses factors that are no numbers above 0.
+// checkGrow refuses factors that are no numbers above 0, and those with a line already:
+// 1,4 may be meant as 1.4.
 func checkGrow(factors string) error {
 	if factors == "" {
 		return nil
 	}
+	seen := []float64{1}
 	for _, text := range strings.Split(factors, ",") {
-		if x, err := strconv.ParseFloat(text, 64); err != nil || !(x > 0) {
+		x, err := strconv.ParseFloat(text, 64)
+		switch {
+		case err != nil || !(x > 0):
 			return fmt.Errorf("--grow: got %q: want a factor above 0, such as 1.4 for 40 %% more", text)
+		case slices.Contains(seen, x):
+			return fmt.Errorf("--grow: got %s: %s has a line already: want other factors, such as 1.4 for 40 %% more", factors, text)
 		}
+		seen = append(seen, x)
 	}
 	return nil
 }

@@ -107,6 +107,7 @@ func TestForeignFiles(t *testing.T) {
 	lost := file("lost.toml", "scenario = \"nowhere.toml\"\n")
 	fare := file("fare.toml", "scenario = \"two-jobs\"\n[[factor]]\nkey = \"scheduler.name\"\nvalues = [\"fifo\", \"fare2\"]\n")
 	offers := file("offers.toml", "[[node]]\nname = \"a\"\nmap_slots = 2\nreduce_slots = 1\n[[goal]]\nfinish = \"5m\"\n")
+	priced := file("priced.toml", "[[node]]\nname = \"a\"\nmap_slots = 2\nreduce_slots = 1\nprice = 2\n[[goal]]\nfinish = \"5m\"\n")
 	goal := file("goal.toml", "[[node]]\nname = \"a\"\nmap_slots = 2\nreduce_slots = 1\n[[goal]]\njob = \"shrt\"\nresponse = \"5m\"\n")
 	for _, c := range []struct {
 		args []string
@@ -135,7 +136,9 @@ func TestForeignFiles(t *testing.T) {
 		{[]string{"platform", "bench", scenario}, "got a scenario: want a platform"},
 		{[]string{"platform", "fit", scenario}, "line 1: want a table of benchmarks"},
 		{[]string{"sweep", study, "--set", "cluster.nodes=4"}, "study.toml:2: the study varies this key: want --over cluster.nodes=4"},
-		{[]string{"size", "two-jobs", offer}, "offer.toml:5: node[0]: cluster.map_slots: \"two\": want a whole number"},
+		{[]string{"size", "two-jobs", offer}, "offer.toml:5: node[0]: map_slots: \"two\": want a whole number"},
+		{[]string{"size", "two-jobs", priced}, "priced.toml:5: node[0]: unknown key price (did you mean price_per_hour?)"},
+		{[]string{"size", "two-jobs", offers, "--grow", "1,4"}, "--grow: got 1,4: 1 has a line already"},
 		{[]string{"diagnose", none}, "the run wrote no attempts"},
 		{[]string{"run", filepath.Join(none, "summary.json")}, "a part of a result, without tasks: want " + none},
 		{[]string{"run", none, "--topology", table}, "--topology " + table + ": want a file with the racks and machines alone"},
