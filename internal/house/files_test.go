@@ -20,6 +20,9 @@ const home = "results/resultdir/place.go"
 func TestOneWriter(t *testing.T) {
 	found := false
 	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && e.Name() == "vendor" {
+			return fs.SkipDir // what others wrote, as go mod vendor copies it
+		}
 		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}

@@ -97,7 +97,7 @@ func TestCodecPairs(t *testing.T) {
 		dir, change := ec2Folder(t, pair.job), "conf.mapred.compress.map.output="+pair.compress
 		profiled, found := filepath.Join(t.TempDir(), "profiled"), filepath.Join(t.TempDir(), "found")
 		verb(t, "platform", "calibrate", shared(t, "data/ec2-starfish/profiles.tsv"), dir, "--platform", "ec2-large", "--out", profiled, "--quiet")
-		if code, _, refusal := call("", "run", filepath.Join(profiled, "scenario.toml"), "--set", change); code != 2 || !strings.Contains(refusal, "mapred.compress.map.output: got codec") {
+		if code, _, refusal := call("", "run", filepath.Join(profiled, "scenario.toml"), "--set", change, "--out", t.TempDir()); code != 2 || !strings.Contains(refusal, "mapred.compress.map.output: got codec") {
 			t.Errorf("%s: the profile's answer is %s", pair.job, refusal)
 		}
 		if !layers.Whole {
