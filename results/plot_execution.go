@@ -199,8 +199,7 @@ func (e *execution) lanes(kind chartKind) (n [2]int) {
 	return n
 }
 
-// laneHeight divides the height of one run's panels by the number of lines in
-// them.
+// laneHeight is the height of one panel: its share of the lines of a run's panels.
 func laneHeight(section int, lanes [2]int, room vg.Length) vg.Length {
 	sum := vg.Length(lanes[0] + lanes[1])
 	return max(min(sum*8, room)*vg.Length(lanes[section])/sum, min(56, room/4))

@@ -32,7 +32,8 @@ func (f *foundInterval) of(as *assignments, usual time.Duration) (longest, other
 	return f.longest, f.other
 }
 
-// first returns the first assignments of some machines, which show the interval.
+// first returns the first assignments of some machines, enough to show the interval of
+// heartbeats.
 func (as *assignments) first() assignments {
 	const machines, each = 20, 100
 	first := assignments{given: map[string][]time.Duration{}, freed: as.freed, seconds: as.seconds}

@@ -83,9 +83,9 @@ func (h *History) MostAtOnce(kind Kind) int {
 	return int(highest(changes))
 }
 
-// heldUntil returns when an attempt gives back its slot or container. One that runs, of a
-// job that runs, holds it until the last time that is recorded of its JobTracker's jobs:
-// one whose JobTracker died holds nothing under the next.
+// heldUntil returns when an attempt gives back its slot or container. A running one of a
+// running job holds it until the last recorded time of any job of its JobTracker, so not
+// under the next JobTracker.
 func (h *History) heldUntil() func(*HistoryJob, *HistoryAttempt) time.Duration {
 	now := map[member]time.Duration{}
 	for i := range h.Jobs {

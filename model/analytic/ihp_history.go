@@ -18,7 +18,7 @@ import (
 // shuffle is the part after the last map, because the part during the maps follows
 // from their waves. It counts data and reduces per map slot, because twice the
 // nodes with twice the data and reduces do the same work per node. So it holds for
-// other numbers of slots. As the paper prints it, the regressions are on all data and
+// other numbers of slots. If printed, as in the paper, the regressions are on all data and
 // reduces, without a constant and unscaled, and the first shuffle is whole.
 type ihpHistory struct {
 	printed bool

@@ -29,7 +29,7 @@ func Merge(n, f int) (MergePlan, error) {
 	return mergeClosed(n, f), nil
 }
 
-// firstPass returns the files of the first pass (eq. 21).
+// firstPass is how many files the first pass merges (Herodotou, eq. 21).
 func firstPass(n, f int) int {
 	switch {
 	case n <= f:

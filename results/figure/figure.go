@@ -163,7 +163,7 @@ func (f *Figure) HeadLines(sty text.Style, s string) []string {
 	return wrapped(sty, s, f.Width()-2*Margin, most)
 }
 
-// wrapped divides a text into lines of a width; what is left after most lines is cut.
+// wrapped divides a text into at most `most` lines of a width; the rest is cut.
 func wrapped(sty text.Style, s string, width vg.Length, most int) (lines []string) {
 	words := strings.Fields(s)
 	for len(words) > 0 {

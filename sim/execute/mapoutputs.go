@@ -110,9 +110,9 @@ func (q *mapOutputs) add(o Output) {
 
 func (q *mapOutputs) any() bool { return len(q.ready) > 0 }
 
-// take assigns outputs to a copier, or reports that they are lost. What comes from
-// several hosts passes the links of one of them, drawn by its share of the bytes:
-// each host then sends what it holds, over all batches.
+// take assigns outputs to a copier, or reports that they are lost. A batch from several
+// hosts uses the links of one, drawn by its share of the bytes, so that over all batches
+// each host sends what it holds.
 func (q *mapOutputs) take(c *copier) bool {
 	c.host = q.anyHost()
 	if q.hardware.nodesDie && q.hardware.nodes[c.host].dead {

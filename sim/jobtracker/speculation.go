@@ -80,7 +80,7 @@ func (s *speculation) bound(k workload.Kind, l launched) (low float32, runs bool
 	return ended, true
 }
 
-// ranOn reports whether a running task has run on a tracker.
+// ranOn reports whether a running task has had an attempt on a tracker.
 func (s *speculation) ranOn(k workload.Kind, l launched, tracker int32) bool {
 	t, sole := s.tasks.find(k, l.task)
 	if sole != nil {

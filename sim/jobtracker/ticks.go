@@ -115,7 +115,7 @@ func (k *ticks) set() {
 	}
 }
 
-// from returns the first tick at or after an instant that has not happened yet.
+// from returns the first tick still to happen at or after an instant.
 func (k *ticks) from(at engine.Time) engine.Time {
 	every, c := k.timer.every, k.timer.cluster
 	tick := at / every * every

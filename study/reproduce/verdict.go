@@ -213,7 +213,7 @@ func (a *Answer) rangeOf(k int) string {
 	return l + " to " + h
 }
 
-// figures writes a number with four figures.
+// figures writes a number with four digits.
 func figures(v float64) string {
 	if math.Abs(v) >= 1000 {
 		return text.Number(int64(math.Round(v)))

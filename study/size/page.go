@@ -66,7 +66,7 @@ func (z *Sizing) writePage(w io.Writer, pictures []*figure.Figure) error {
 	return err
 }
 
-// sentence is the answer in one.
+// sentence is the answer in one sentence.
 func (z *Sizing) sentence() string {
 	l := z.shown()
 	s := l.best()

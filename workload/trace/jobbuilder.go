@@ -149,7 +149,7 @@ func (b *jobBuilder) phases(a *workload.HistoryAttempt, line int, shuffleEnd, so
 	}
 }
 
-// complete adds the measurements inside tasks.
+// complete adds what was measured inside tasks.
 func (b *jobBuilder) complete() {
 	for i := range b.job.Tasks {
 		t := &b.job.Tasks[i]

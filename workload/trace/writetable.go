@@ -87,9 +87,9 @@ func writeJobs(w io.Writer, h *workload.History) error {
 	})
 }
 
-// NewGzip compresses at the lowest level: the table of a simulated run is as fast as its
-// simulation, and higher levels make it a tenth smaller. The bytes do not depend on when
-// they are written.
+// NewGzip compresses at the lowest level: writing the table of a simulated run takes as
+// long as its simulation, and higher levels make it a tenth smaller. The bytes do not
+// depend on when they are written.
 func NewGzip(w io.Writer) *gzip.Writer {
 	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a valid level is no error
 	return z

@@ -229,8 +229,8 @@ func (s *Session) simulate(a *Asked) (*picture, []byte, error) {
 // decisions of its scheduler.
 const mostTraced = 200_000
 
-// whole returns the last run of a side with its attempts, and with its offers if they
-// are wanted.
+// whole returns the last run of one of the two settings with its attempts, and with the
+// slots that heartbeats offered if they are wanted.
 func (s *Session) whole(i int, traced bool) (*simulated.Run, error) {
 	k := &s.sides[i]
 	switch {
