@@ -34,6 +34,9 @@ type Machine struct {
 	// behind for it. Otherwise the thread waits for its I/O, as in the published
 	// models.
 	Overlap bool
+	// WriteTurn is the bytes of output for which a task reads, computes and writes to
+	// HDFS in turn; 0: it writes all of its output after it has read its input.
+	WriteTurn int64
 	// PageCache means that a node keeps data that its tasks wrote in the
 	// memory beyond their heaps, and reads it from there.
 	PageCache bool
@@ -161,6 +164,7 @@ func (m *Machine) Check() error {
 	c.Above("speed", m.Speed, 0)
 	c.AtLeast("memory", float64(m.Memory), 1)
 	c.AtLeast("dirty", float64(m.Dirty), 0)
+	c.AtLeast("write_turn", float64(m.WriteTurn), 0)
 	c.Count("disks", len(m.Disks), 1)
 	for _, d := range m.Disks {
 		c.Above("disk.read", d.Read, 0)
@@ -288,7 +292,7 @@ func (m *Machine) Planner(program *Program, conf taskplan.Conf, reduces int) (*t
 	return taskplan.NewPlanner(taskplan.Planner{
 		Conf: conf, Data: d, Reduces: reduces,
 		Combiner: program.Combiner, InCompressed: program.InCodec != "", Keys: program.Keys, Again: program.Again,
-		Framing: taskplan.IFile, Overlap: m.Overlap,
+		Framing: taskplan.IFile, Overlap: m.Overlap, WriteTurn: float64(m.WriteTurn),
 		ReadCPU: cpu(m.CPU.HDFSRead), WriteCPU: cpu(m.CPU.HDFSWrite),
 		LocalReadCPU: cpu(m.CPU.LocalRead), LocalWriteCPU: cpu(m.CPU.LocalWrite),
 		FetchCPU: cpu(m.CPU.Fetch), OpenCPU: cpu(m.CPU.Open),

@@ -148,6 +148,7 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 		d.done()
 	}
 	m.Overlap = t.boolean("overlap", false)
+	m.WriteTurn = t.size("write_turn", 0)
 	m.PageCache = t.boolean("page_cache", false)
 	jvm := t.inner("jvm")
 	m.JVMStart = jvm.duration("start", 0)
@@ -195,6 +196,9 @@ func WritePlatform(w io.Writer, m *model.Machine) error {
 	}
 	if m.Overlap {
 		b.line("overlap = true   # reads ahead, writes behind")
+	}
+	if m.WriteTurn > 0 {
+		b.line("write_turn = %d   # bytes that a task reads, computes and writes to HDFS in turn", m.WriteTurn)
 	}
 	if m.PageCache {
 		b.line("page_cache = true   # what was written is read from memory")

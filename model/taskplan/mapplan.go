@@ -53,8 +53,9 @@ func (p *Planner) mapOf(f MapFlow, spills []Spill) MapPlan {
 	if p.Reduces == 0 {
 		first := len(m.Steps)
 		p.read(&m.Steps, f, 1, 0)
-		m.HDFSWriteBytes = count(p.output(&m.Steps, f.OutBytes))
-		p.join(m.Steps, first)
+		written := p.output(&m.Steps, f.OutBytes)
+		m.HDFSWriteBytes = count(written)
+		p.joinOutput(&m.Steps, first, written)
 	} else {
 		files := p.collect(&m, f)
 		p.mergeSpills(&m, files)

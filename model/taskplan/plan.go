@@ -8,6 +8,7 @@ package taskplan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/model/fit"
@@ -77,6 +78,21 @@ func (p *Planner) join(s Steps, first int) {
 	for i := first + 1; i < len(s); i++ {
 		s[i].Joined = p.Overlap
 	}
+}
+
+// joinOutput joins the steps from first on, which write to HDFS. If the task writes
+// in turn, they follow one another in equal pieces instead.
+func (p *Planner) joinOutput(s *Steps, first int, written float64) {
+	if p.WriteTurn == 0 {
+		p.join(*s, first)
+		return
+	}
+	const most = 1000 // smaller pieces change little
+	piece, pieces := slices.Clone((*s)[first:]), max(1, min(most, math.Ceil(written/p.WriteTurn)))
+	for i := range piece {
+		piece[i].Work /= pieces
+	}
+	*s = append((*s)[:first], slices.Repeat(piece, int(pieces))...)
 }
 
 // spend passes the times of joined steps to their phases, ns: first the CPU time,
@@ -219,6 +235,9 @@ type Planner struct {
 	// Overlap lets a thread compute while the system reads ahead and writes behind
 	// for it. The report adds the two times.
 	Overlap bool
+	// WriteTurn is the bytes of output for which a task reads, computes and sends in
+	// turn; 0: it sends all of its output after it has read its input.
+	WriteTurn float64
 }
 
 // NewPlanner checks the statistics that the plans use and neutralises the others.

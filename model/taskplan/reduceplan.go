@@ -143,8 +143,9 @@ func (r *ReduceTask) Finish() ReducePlan {
 	first := len(plan.Steps)
 	plan.add(workload.PhaseReduce, LocalRead, onDisk.Stored)
 	plan.add(workload.PhaseReduce, CPU, p.unpack(onDisk)+float64(in.Records*p.Cost.ReduceCPU))
-	plan.HDFSWriteBytes = count(p.output(&plan.Steps, outBytes))
-	p.join(plan.Steps, first)
+	written := p.output(&plan.Steps, outBytes)
+	plan.HDFSWriteBytes = count(written)
+	p.joinOutput(&plan.Steps, first, written)
 	plan.add(workload.PhaseCommit, CPU, p.Cost.Cleanup)
 
 	plan.InRecords, plan.InBytes = count(in.Records), count(inBytes)

@@ -23,8 +23,10 @@ func (t *thread) readBlock(from int32, d *disk, bytes, warm float64) {
 // writeBlocks writes to HDFS.
 func (t *thread) writeBlocks(a *Attempt, bytes float64) {
 	plans, h := a.Job.plans, t.hardware
+	if t.replicas == 0 { // the first write of the attempt
+		t.draw = h.draws.For(a.Job.ID).For(int(a.Kind)).Stream(int(a.Task), int(a.Number)).Generator()
+	}
 	t.left, t.block, t.replicas = bytes, plans.block, min(plans.conf.Replication, len(h.nodes))
-	t.draw = h.draws.For(a.Job.ID).For(int(a.Kind)).Stream(int(a.Task), int(a.Number)).Generator()
 	t.writeBlock()
 }
 

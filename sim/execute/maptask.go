@@ -35,7 +35,7 @@ func newMapTask(c *common, h *hardware) *mapTask {
 // start starts the work of an attempt when its child begins.
 func (r *mapTask) start(a *Attempt, plan *mapPlan) {
 	r.a, r.plan = a, plan
-	r.own.node, r.spiller.node = a.Node, a.Node
+	r.own.node, r.spiller.node, r.own.replicas = a.Node, a.Node, 0
 	r.timer.Reset(max(a.Begin, r.now()))
 }
 

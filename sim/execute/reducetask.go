@@ -80,6 +80,7 @@ func (r *reduceTask) start(a *Attempt, planner *taskplan.Planner, f fetches) {
 	r.copies = p.conf.ParallelCopies
 	r.outputs.fetches = f
 	r.own.node, r.inMem.node, r.onDisk.node = a.Node, a.Node, a.Node
+	r.own.replicas = 0
 	r.timer.Reset(max(a.Begin, r.now()))
 }
 
