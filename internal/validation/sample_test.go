@@ -2,7 +2,6 @@ package validation
 
 import (
 	"encoding/csv"
-	"errors"
 	"io"
 	"math"
 	"os"
@@ -13,68 +12,47 @@ import (
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/diagnosis"
 )
 
 // The records sampled from the simulation of HiTune's Sort, beside those that
-// HiTune's agents collected: on the shipped platform, and with disks that write as
-// fast as such disks do and a cost of writing to HDFS that keeps the fitted medians.
-// It prints each figure; docs/validation.md has the causes of those that miss by more
-// than 10 points.
+// HiTune's agents collected. It prints each figure; docs/validation.md has the causes
+// of those that miss by more than 10 points.
 func TestSampledSort(t *testing.T) {
 	if testing.Short() {
-		t.Skip("two whole runs")
+		t.Skip("a whole run")
 	}
 	shared(t, "data/hitune-sort")
-	m, err := scenarios.Platform("hitune-sort")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range m.Disks {
-		m.Disks[i].Write = 57e6
-	}
-	m.CPU.HDFSWrite = 84
-	fast := filepath.Join(t.TempDir(), "my-disks.toml")
-	f, err := os.Create(fast)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(scenarios.WritePlatform(f, &m), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	shipped, written := sampledSort(t), sampledSort(t, "cluster.platform="+fast)
+	got := sampledSort(t)
 	for _, c := range []struct {
 		name     string
 		recorded float64
-		missed   [2]bool // by more than 10 points
+		missed   bool // by more than 10 points
 	}{
-		{"map org.apache.hadoop.mapred.MapTask$TrackedRecordReader.next", 61, [2]bool{true, false}},
-		{"map org.apache.hadoop.mapred.MapTask$MapOutputBuffer.flush", 32, [2]bool{true, false}},
-		{"spill WAITING", 99.99, [2]bool{false, false}},
-		{"copier RUNNABLE", 61.3, [2]bool{true, false}},
-		{"copier BLOCKED", 14.8, [2]bool{true, true}},
-		{"copier WAITING", 23.9, [2]bool{true, true}},
-		{"Thread for merging in memory files WAITING", 73.0, [2]bool{true, true}},
-		{"reduce BLOCKED", 52.2, [2]bool{true, true}},
+		{"map org.apache.hadoop.mapred.MapTask$TrackedRecordReader.next", 61, false},
+		{"map org.apache.hadoop.mapred.MapTask$MapOutputBuffer.flush", 32, false},
+		{"spill WAITING", 99.99, false},
+		{"copier RUNNABLE", 61.3, false},
+		{"copier BLOCKED", 14.8, true},
+		{"copier WAITING", 23.9, true},
+		{"Thread for merging in memory files WAITING", 73.0, false},
+		{"reduce BLOCKED", 52.2, false},
 	} {
-		got := [2]float64{shipped[c.name], written[c.name]} // 0 without samples
-		t.Logf("| %s | %.1f | %.1f %+.1f | %.1f %+.1f", c.name, c.recorded, got[0], got[0]-c.recorded, got[1], got[1]-c.recorded)
-		for k, share := range got {
-			if missed := math.Abs(share-c.recorded) > 10; missed != c.missed[k] {
-				t.Errorf("%s: %.1f %%, recorded %.1f: missed %v, want %v", c.name, share, c.recorded, missed, c.missed[k])
-			}
+		share := got[c.name] // 0 without samples
+		t.Logf("| %s | %.1f | %.1f %+.1f", c.name, c.recorded, share, share-c.recorded)
+		if missed := math.Abs(share-c.recorded) > 10; missed != c.missed {
+			t.Errorf("%s: %.1f %%, recorded %.1f: missed %v, want %v", c.name, share, c.recorded, missed, c.missed)
 		}
 	}
 }
 
 // sampledSort simulates HiTune's Sort and returns the shares of the samples, in
 // percent, by vertex or thread and by state or frame.
-func sampledSort(t *testing.T, set ...string) map[string]float64 {
+func sampledSort(t *testing.T) map[string]float64 {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	runSet(t, "hitune-sort", out, study.Options{Trace: true, Set: set})
+	runSet(t, "hitune-sort", out, study.Options{Trace: true})
 	name := filepath.Join(t.TempDir(), "samples.csv")
 	f, err := os.Create(name)
 	if err != nil {
