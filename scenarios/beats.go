@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -32,12 +33,14 @@ func (f *foundInterval) of(as *assignments, usual time.Duration) (longest, other
 	return f.longest, f.other
 }
 
-// first returns the first assignments of some machines, enough to show the interval of
-// heartbeats.
+// first returns the first assignments of some machines with the most, which show the
+// interval.
 func (as *assignments) first() assignments {
 	const machines, each = 20, 100
 	first := assignments{given: map[string][]time.Duration{}, freed: as.freed, seconds: as.seconds}
-	for _, node := range slices.Sorted(maps.Keys(as.given))[:min(machines, len(as.given))] {
+	nodes := slices.Sorted(maps.Keys(as.given))
+	slices.SortStableFunc(nodes, func(a, b string) int { return cmp.Compare(len(as.given[b]), len(as.given[a])) })
+	for _, node := range nodes[:min(machines, len(nodes))] {
 		given := slices.Clone(as.given[node])
 		slices.Sort(given)
 		first.given[node] = given[:min(each, len(given))]
@@ -89,7 +92,7 @@ func (as *assignments) interval(usual time.Duration) (longest, other time.Durati
 	switch n := as.multiples(longest); {
 	case n >= needs:
 		return longest, 0
-	case n >= few && longest != usual:
+	case n > 0 && longest != usual:
 		return usual, longest
 	}
 	return usual, 0

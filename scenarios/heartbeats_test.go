@@ -61,3 +61,16 @@ func TestBeatsBesidesWaits(t *testing.T) {
 		t.Errorf("first heartbeat at %v, want %v", beats["a"], want)
 	}
 }
+
+// Of 21 machines that got one wave of tasks, the last by name was assigned two, 9 s apart:
+// too little to tell the interval, but one that replays can try.
+func TestBeatOfOneWave(t *testing.T) {
+	as := assignments{given: map[string][]time.Duration{"z": {180 * time.Millisecond, 9180 * time.Millisecond}}}
+	for i := range 20 {
+		as.given[string(rune('a'+i))] = []time.Duration{time.Duration(9180+417*i) * time.Millisecond}
+	}
+	first := as.first()
+	if longest, other := first.interval(3 * time.Second); longest != 3*time.Second || other != 9*time.Second {
+		t.Errorf("got %v, or %v: want 3s, or 9s", longest, other)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -37,8 +38,10 @@ map_ms = 20000
 // A history that does not state its scheduler is replayed under the one that meets its
 // jobs, and says so. One that FIFO meets stays with FIFO.
 func TestSchedulerOfARecord(t *testing.T) {
-	for _, policy := range []string{"fair2", "fifo", "capacity", "capacity of 30 %", "capacity of a queue"} {
+	for _, policy := range []string{"fair2", "fifo", "capacity", "capacity of 30 %", "capacity of a queue", "capacity one by one", "fair2 of one job at a time"} {
 		folder := t.TempDir()
+		policy, apart := strings.CutSuffix(policy, " one by one")
+		policy, limited := strings.CutSuffix(policy, " of one job at a time")
 		policy, alone := strings.CutSuffix(policy, " of a queue") // of which the record has jobs
 		policy, unequal := strings.CutSuffix(policy, " of 30 %")
 		text := strings.ReplaceAll(strings.Replace(twoUsers, "fair2", policy, 1), "user = \"b\"", "user = \"b\"\nqueue = \"q\"")
@@ -49,6 +52,14 @@ func TestSchedulerOfARecord(t *testing.T) {
 			}
 		} else {
 			text = strings.Replace(text, "\nqueue = \"q\"", "", 1)
+		}
+		if apart {
+			text = strings.Replace(text, "submit = \"30s\"", "submit = \"1500s\"", 1)
+		}
+		if limited { // the second job of b waits for the first to end
+			text = strings.Replace(text, "[[job]]", "[[scheduler.pool]]\nname = \"b\"\nmax_running_jobs = 1\n[[job]]", 1)
+			text = strings.Replace(text, "user = \"b\"", "pool = \"b\"", 1)
+			text += "[[job]]\nname = \"next\"\npool = \"b\"\nsubmit = \"31s\"\nmaps = 8\nmap_ms = 20000\n"
 		}
 		if alone {
 			text = strings.Replace(text, "user = \"a\"", "user = \"a\"\nqueue = \"q\"", 1)
@@ -99,8 +110,12 @@ func TestSchedulerOfARecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := again.Scenario.Runs[0].Question.Scheduler.Name; got != policy {
-			t.Errorf("scheduler %s: want %s", got, policy)
+		found := &again.Scenario.Runs[0].Question.Scheduler
+		if found.Name != policy {
+			t.Errorf("scheduler %s: want %s", found.Name, policy)
+		}
+		if at := slices.IndexFunc(found.Pools, func(p model.Pool) bool { return p.Name == "b" }); limited && (at < 0 || found.Pools[at].MaxRunningJobs == nil || *found.Pools[at].MaxRunningJobs != 1) {
+			t.Errorf("pools %+v: want one job of b at a time", found.Pools)
 		}
 		run, err := again.Once(0)
 		if err != nil {
