@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
@@ -43,7 +44,7 @@ type Run struct {
 	Rescaled     bool               // recorded times are adapted to where tasks run
 	Still        string             // the machines that stood still, and what becomes of it; empty: none did
 	Calibrations []model.Prediction // by each calibration that explains the record, its own first, corrected by what it misses of it; empty: none are known
-	Chances      []model.Prediction // on recorded times of tasks that are drawn from each other, with other seeds
+	Chances      []model.Prediction // with other seeds: on recorded times of tasks that are drawn from each other, or by the first calibrations after its own
 	Replay       *ReplayedRecord    // where recorded times of tasks answer about another cluster or workload; else nil
 
 	Recorded []workload.JobRecord // what is recorded of the jobs; empty: nothing
@@ -113,18 +114,42 @@ func (r *Run) Spread() {
 		mean, scatter, n := logsOf(makespans(runs))
 		p.Least, p.Most = r.Replay.around(logTime(mean), modelErrorOf(logTime(mean), r.Replay.Makespan, part).Beside(scatter, n), part*neighbours)
 	case len(r.Calibrations) > 0:
-		m := r.Machines()
-		p.Least, p.Most = between(m.Mean, float64(m.Error(m.Scatter)))
+		m, pairs := r.Machines(), r.pairs()
+		p.Least, p.Most = between(m.Mean, math.Hypot(float64(m.Error(m.Scatter)), r.chance(makespans(pairs))))
 		p.Jobs = slices.Clone(p.Jobs)
-		outcomes := outcomes(r.Calibrations)
+		outcomes, paired := outcomes(r.Calibrations), outcomes(slices.Concat(r.Calibrations[:1], pairs))
 		for k := range p.Jobs {
 			if j := &p.Jobs[k]; j.Finished() {
 				times := jobTimes(outcomes(k))
 				mean, _, _ := logsOf(times)
-				j.Low, j.High = between(mean, float64(m.Error(ScatterOf(times))))
+				j.Low, j.High = between(mean, math.Hypot(float64(m.Error(ScatterOf(times))), r.chance(jobTimes(paired(k)[1:]))))
 			}
 		}
 	}
+}
+
+// pairs returns runs by some calibrations, and by the same ones with other seeds.
+func (r *Run) pairs() []model.Prediction {
+	if len(r.Chances) == 0 {
+		return nil
+	}
+	return slices.Concat(r.Calibrations[1:1+len(r.Chances)], r.Chances)
+}
+
+// chance returns half of a 90 % interval of the logarithm of what a record, to which the
+// calibrations are corrected, owes to chance: it is one run. times are those of pairs; if
+// not all have one, it is not known.
+func (r *Run) chance(times []float64) float64 {
+	n, squares := len(r.Chances), 0.0
+	if n == 0 || len(times) != 2*n || slices.Min(times) <= 0 {
+		return 0
+	}
+	for i, t := range times[:n] {
+		off := math.Log(times[n+i] / t)
+		squares += off * off / 2 // both are off
+	}
+	student := distuv.StudentsT{Sigma: 1, Nu: float64(n)}
+	return student.Quantile(0.95) * math.Sqrt(squares/float64(n))
 }
 
 // Machines is the makespan by the machines that explain the record.

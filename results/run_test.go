@@ -671,6 +671,18 @@ func TestSpread(t *testing.T) {
 	if c := r.calibrations(); c == nil || c.N != 3 || c.Low != int64(p.Least) || c.High != int64(p.Most) || c.Mean <= c.Low || c.Mean >= c.High {
 		t.Errorf("summary: %+v", c)
 	}
+	// With other seeds two calibrations take 10 % longer: the record, one run, may have been
+	// as lucky. Student's t of two degrees of freedom is 2.92 at 95 %.
+	r.Chances = []model.Prediction{answer(242*time.Second, 110*time.Second), answer(198*time.Second, 90*time.Second)}
+	r.Spread()
+	p = &r.Predictions[0]
+	if got, by := half(p.Least, p.Most), math.Hypot(want, 2.92*math.Log(1.1)/math.Sqrt2); math.Abs(got-by) > 1e-3 {
+		t.Errorf("makespan with other seeds: half of the logarithm %.4f, want %.4f", got, by)
+	}
+	if got := half(p.Jobs[0].Low, p.Jobs[0].High); math.Abs(got-want) > 1e-3 {
+		t.Errorf("job that takes as long with other seeds: half of the logarithm %.4f, want %.4f", got, want)
+	}
+	low, high = p.Jobs[0].Low, p.Jobs[0].High
 	r.Predictions = append(r.Predictions, answer(300*time.Second, 400*time.Second), answer(200*time.Second, 100*time.Second)) // as no calibration answers
 	if j := r.Mean().Jobs[0]; j.Low != low || j.High != high {
 		t.Errorf("job of three seeds: %v to %v: want the interval over the calibrations", j.Low, j.High)

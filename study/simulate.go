@@ -103,7 +103,17 @@ func (s *Study) simulateAll(group *errgroup.Group, first int, runs []*results.Ru
 		run.Calibrations = make([]model.Prediction, len(s.alternatives))
 		for i := range run.Calibrations {
 			group.Go(func() (err error) {
-				run.Calibrations[i], err = s.simulateAlternative(first+k, i)
+				run.Calibrations[i], err = s.simulateAlternative(&s.alternatives[i].Runs[first+k].Question)
+				return err
+			})
+		}
+		run.Chances = make([]model.Prediction, min(len(s.alternatives), s.chances()))
+		for i := range run.Chances {
+			group.Go(func() error {
+				again, err := s.machines[i+1].Redrawn(s.Options.Seed).Scenario(s.Options.SeedOf(len(s.machines) + i))
+				if err == nil {
+					run.Chances[i], err = s.simulateAlternative(&again.Runs[first+k].Question)
+				}
 				return err
 			})
 		}
@@ -198,12 +208,15 @@ func asks(r *results.Run) bool {
 	return len(r.Changed)+len(r.Stated) > 0 && len(r.Recorded) > 0 && r.Question.Fidelity == model.Replay && r.Question.YARN == nil
 }
 
-// What a run on recorded times of tasks owes to chance is seen in so many others, of at
-// most so many tasks in all.
+// What a run owes to chance is seen in so many others, of at most so many tasks in all.
 const (
 	chances            = 8
 	mostTasksOfChances = 500_000
 )
+
+func (s *Study) chances() int {
+	return min(chances, mostTasksOfChances/max(1, s.Tasks()/s.Options.NumReplications()))
+}
 
 // replayChances has a group simulate runs of the scenario, from the first on, that use
 // recorded times of tasks again, with other places of inputs and phases of heartbeats, and
@@ -214,7 +227,7 @@ func (s *Study) replayChances(group *errgroup.Group, first int, runs []*results.
 		return
 	}
 	f := s.File.Redrawn(s.Options.Seed)
-	n := min(chances, mostTasksOfChances/max(1, s.Tasks()/s.Options.NumReplications()))
+	n := s.chances()
 	for _, run := range runs {
 		if moved(run) {
 			run.Chances = make([]model.Prediction, n)
@@ -327,8 +340,7 @@ func meanError(run *results.Run) (mean float64) {
 }
 
 // simulateAlternative simulates a run by another calibration.
-func (s *Study) simulateAlternative(r, alternative int) (model.Prediction, error) {
-	q := &s.alternatives[alternative].Runs[r].Question
+func (s *Study) simulateAlternative(q *model.WhatIf) (model.Prediction, error) {
 	p, err := Predict(sim.Simulator{}, q)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", q.Name, err)
