@@ -29,6 +29,7 @@ type Input struct {
 	Spans     iter.Seq[*model.Span] // read a few times; only those on the critical path are kept
 	Offers    []model.Offer
 	Question  *model.WhatIf // cluster, scheduler and settings
+	Anew      *model.WhatIf // the question with what a recorded cluster decided simulated again, of which changes are tested; nil: the same
 	Recorded  bool          // the question has times of tasks that hold for its slots and tasks only
 	Replay    bool          // the attempts are a replay: each has its recorded time, on another machine than in the record
 
@@ -174,7 +175,7 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 		return nil, err
 	}
 	d.rank()
-	if err := e.verify(ctx, d, in.Recorded); err != nil {
+	if err := e.verify(ctx, d, &in); err != nil {
 		return nil, err
 	}
 	d.Unknown = b.list
@@ -211,7 +212,7 @@ func (e *evidence) missing(in *Input) {
 		{"spans of attempts", "the ledger does not separate devices", in.Spans == nil},
 		{"cluster and settings", "slots that were never used are not counted, and no change is tested", in.Question == nil},
 		{"the machine of each recorded time", "no findings on nodes, for a replay runs tasks on others: diagnose the history itself", in.Replay},
-		{in.Still, "gains hold for that; run and compare leave a standstill out where a setting changes (workload.still_hosts)", in.Still != ""},
+		{in.Still, "gains hold for that (workload.still_hosts)", in.Still != ""},
 	} {
 		if t.missing {
 			e.b.add(t.what, 1, 1, t.effect)
@@ -480,7 +481,7 @@ func counted(changes int) string {
 
 // verify re-simulates the changes of the highest findings, and the confirmed
 // ones together.
-func (e *evidence) verify(ctx context.Context, d *Diagnosis, recorded bool) error {
+func (e *evidence) verify(ctx context.Context, d *Diagnosis, in *Input) error {
 	if e.q == nil {
 		return nil
 	}
@@ -489,7 +490,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis, recorded bool) erro
 		d.rank()
 		return nil
 	}
-	v := &verifier{Verification: e.options.Verify, ctx: ctx, base: *e.q, recorded: recorded, least: e.options.Thresholds.Gain, about: cmp.Or(e.options.Job, meanJob)}
+	v := &verifier{Verification: e.options.Verify, ctx: ctx, base: *cmp.Or(in.Anew, e.q), recorded: in.Recorded, least: e.options.Thresholds.Gain, about: cmp.Or(e.options.Job, meanJob)}
 	if v.Pairs < 2 || v.MostPairs < v.Pairs {
 		return fmt.Errorf("pairs: got %d to %d: want 2 or more", v.Pairs, v.MostPairs)
 	}

@@ -341,6 +341,14 @@ func (r *Reading) choose(h *workload.History) error {
 	return nil
 }
 
+// Anew returns the file as one that asks about another cluster is simulated: what the
+// cluster of a record decided is decided again.
+func (f *File) Anew() *File {
+	again := *f
+	again.anew = true
+	return &again
+}
+
 // AsRecorded returns the file of a history without the settings that change it. Anew, it
 // is simulated as a question about another cluster is, unless settings say otherwise.
 func (f *File) AsRecorded(changed []string, anew bool) (*File, error) {

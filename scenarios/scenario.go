@@ -104,6 +104,7 @@ type File struct {
 	folder string // base of the scenario's paths
 	set    []setting
 	fork   *fork   // nil: one run of each variation
+	anew   bool    // what the cluster of a record decided is simulated again, even if nothing changes
 	jobs   *uint64 // draws the jobs if the scenario's seed draws recorded times from each other; else nil
 	traces map[string]*openedTrace
 	parsed *parsed // data, shared by copies with more settings

@@ -177,7 +177,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	l.changes(f)
 	// What a cluster decided is simulated again if it is another one.
-	asks := len(l.changed) > 0 || m.varies
+	asks := f.anew || len(l.changed) > 0 || m.varies
 	l.replay.Initialised = l.replay.Initialised && (t.has("initialised") || m.own && !asks)
 	l.replay.Rescaled = l.replay.Rescaled || asks && !t.has("replay")
 	if leaveOut || asks && !t.has("still_hosts") {

@@ -14,16 +14,6 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// RunOf returns a run of a result as its scenario describes it, if its inputs have not
-// changed.
-func RunOf(folder string) (*scenarios.Run, error) {
-	s, run, err := studyOf(folder, Options{})
-	if err != nil {
-		return nil, err
-	}
-	return &s.Scenario.Runs[run], nil
-}
-
 // studyOf opens the scenario of a result with the settings and the seed of its
 // manifest, if its inputs have not changed. The index is that of the run whose
 // folder it is.

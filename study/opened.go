@@ -23,9 +23,36 @@ type Opened struct {
 	Models []analytic.Predictor
 }
 
-func (c *Opened) Question() *model.WhatIf { return &c.Study.Scenario.Runs[c.Run].Question }
+// Asked returns the run as the scenario asks it.
+func (c *Opened) Asked() *scenarios.Run { return &c.Study.Scenario.Runs[c.Run] }
 
-func (c *Opened) levels() []scenarios.Level { return c.Study.Scenario.Runs[c.Run].Levels }
+func (c *Opened) Question() *model.WhatIf { return &c.Asked().Question }
+
+func (c *Opened) levels() []scenarios.Level { return c.Asked().Levels }
+
+// Anew returns the run as changes of it are simulated: a replay decides again what the
+// cluster decided.
+func (c *Opened) Anew() (*scenarios.Run, error) {
+	run := c.Asked()
+	if len(run.Recorded) == 0 || len(run.Changed) > 0 || run.Question.Fidelity != model.Replay {
+		return run, nil
+	}
+	again, err := c.Study.File.Anew().Scenario(c.Study.Options.Seed)
+	if err != nil {
+		return nil, err
+	}
+	return &again.Runs[c.Run], nil
+}
+
+// RunOf returns a run of a result as its scenario describes it, if its inputs have not
+// changed.
+func RunOf(folder string) (*Opened, error) {
+	s, run, err := studyOf(folder, Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &Opened{Study: s, Run: run}, nil
+}
 
 // OpenAll opens every run of scenarios. A result is simulated as it was made, if that
 // can be done again; otherwise its attempts are replayed.

@@ -63,10 +63,10 @@ func openCompared(name string, o study.Options) (of func(pair int) (*model.WhatI
 			return nil, "", err
 		}
 		return func(pair int) (*model.WhatIf, error) {
-			own := run.Question
+			own := *run.Question()
 			own.Seed = o.SeedOf(pair)
 			return &own, nil
-		}, run.Still, nil
+		}, run.Asked().Still, nil
 	}
 	s, err := study.Open(name, o)
 	if err != nil {

@@ -131,11 +131,9 @@ func Diagnose(paths []string, k Options) (*Diagnosis, error) {
 		}
 	}
 	if k.On != "" {
-		run, err := k.question(recorded, done)
-		if err != nil {
+		if err := k.question(&in, recorded, done); err != nil {
 			return nil, fmt.Errorf("--on %w", err)
 		}
-		ask(&in, run)
 		options.Verify.Measured = recorded
 	}
 	done.Question, done.On = in.Question, k.On != ""
@@ -497,20 +495,28 @@ func (d *Diagnosis) result(folder string, tables []string, in *diagnose.Input) e
 	if resultdir.Unreadable(err) {
 		return err
 	}
+	if err == nil {
+		err = ask(in, run)
+	}
 	if err != nil {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
 		return nil
 	}
-	ask(in, run)
 	in.Replay = in.Recorded
 	return nil
 }
 
-// ask takes the question from a run. Times of tasks that are recorded hold for the slots
-// of the recorded run, as run says.
-func ask(in *diagnose.Input, run *scenarios.Run) {
-	in.Question, in.Still = &run.Question, run.Still
+// ask takes the question from a run, and the one in which changes of it are tested. Times
+// of tasks that are recorded hold for the slots of the recorded run, as run says.
+func ask(in *diagnose.Input, asked *study.Opened) error {
+	anew, err := asked.Anew()
+	if err != nil {
+		return err
+	}
+	run := asked.Asked()
+	in.Question, in.Anew, in.Still = &run.Question, &anew.Question, anew.Still
 	in.Recorded = len(run.Recorded) > 0 && run.Question.Fidelity == model.Replay
+	return nil
 }
 
 // spans reads spans.csv, each time that the spans are asked for.
@@ -554,18 +560,20 @@ func readOffers(name string) ([]model.Offer, error) {
 
 // question opens the scenario that describes a recorded run. If both have a single
 // job, it counts as the same job, whatever its ID.
-func (k *Options) question(recorded map[string]time.Duration, done *Diagnosis) (*scenarios.Run, error) {
+func (k *Options) question(in *diagnose.Input, recorded map[string]time.Duration, done *Diagnosis) error {
 	s, err := study.Open(k.On, study.Options{Seed: 1})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if n := len(s.Scenario.Runs); n > 1 {
-		return nil, fmt.Errorf("%s: got %d runs: want a scenario with one", k.On, n)
+		return fmt.Errorf("%s: got %d runs: want a scenario with one", k.On, n)
 	}
-	run := &s.Scenario.Runs[0]
-	jobs, ids := run.Question.Jobs, slices.Sorted(maps.Keys(recorded))
+	if err := ask(in, &study.Opened{Study: s}); err != nil {
+		return err
+	}
+	jobs, ids := in.Question.Jobs, slices.Sorted(maps.Keys(recorded))
 	if len(jobs) == 1 && len(ids) == 1 {
-		jobs[0].ID = ids[0]
+		jobs[0].ID, in.Anew.Jobs[0].ID = ids[0], ids[0]
 	}
 	if len(ids) > 0 && !slices.ContainsFunc(jobs, func(j workload.Job) bool { return slices.Contains(ids, j.ID) }) {
 		var names []string
@@ -573,10 +581,10 @@ func (k *Options) question(recorded map[string]time.Duration, done *Diagnosis) (
 			names = append(names, jobs[i].ID)
 		}
 		const most = 3
-		return nil, fmt.Errorf("%s: has the jobs %s and none of the run: want the ids of the run as names, such as %s", k.On, strings.Join(names[:min(most, len(names))], ", "), strings.Join(ids[:min(most, len(ids))], ", "))
+		return fmt.Errorf("%s: has the jobs %s and none of the run: want the ids of the run as names, such as %s", k.On, strings.Join(names[:min(most, len(names))], ", "), strings.Join(ids[:min(most, len(ids))], ", "))
 	}
 	sums, err := study.Sums(s.Scenario.Inputs)
 	done.inputs = append(done.inputs, sums...)
 	done.Warnings = append(done.Warnings, s.Scenario.Warnings...)
-	return run, err
+	return err
 }
