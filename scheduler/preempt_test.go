@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // full is a cluster of four map slots that pool a has filled at 0.5 s, 1 s, 1.5 s
@@ -116,6 +117,21 @@ func TestPreemptionOfEquallyOldTasks(t *testing.T) {
 	c.Submit(Job{Name: "z", Maps: 9, Pool: "z"})
 	c.Pass(15 * time.Second)
 	killed(t, c, "y map, y map")
+}
+
+// That order is by running tasks over weight. The fifth map is launched when x, of weight
+// 2, and y, of weight 1, run two each: ratios of 1 and 2, so x stands first.
+func TestPreemptionOrderByWeight(t *testing.T) {
+	timeout := 5 * time.Second
+	c := newCluster(t, fair2(model.Scheduler{Pools: []model.Pool{{Name: "z", Weight: 1, MinMaps: 2, MinShareTimeout: &timeout}}},
+		"mapred.fairscheduler.preemption", "true"), "1.2.1", slots(5, 0))
+	c.Submit(Job{Name: "y", Maps: 9, Pool: "a"})
+	c.Submit(Job{Name: "x", Maps: 9, Pool: "a", Priority: workload.High})
+	c.Pass(half)
+	c.Beat(0, "y map, x map, x map, y map, x map")
+	c.Submit(Job{Name: "z", Maps: 9, Pool: "z"})
+	c.Pass(15 * time.Second)
+	killed(t, c, "x map, x map")
 }
 
 // A starving pool's jobs no longer wait for local data.
