@@ -68,6 +68,47 @@ func TestStillHosts(t *testing.T) {
 	}
 }
 
+// TestFirstMap: reduces and maps without a known start do not count.
+func TestFirstMap(t *testing.T) {
+	j := HistoryJob{ID: "j"}
+	for _, x := range []struct {
+		kind  Kind
+		start time.Duration
+	}{{Reduce, 5 * time.Second}, {Map, UnknownTime}, {Map, 20 * time.Second}, {Map, 10 * time.Second}, {Map, 30 * time.Second}, {Map, UnknownTime}, {Reduce, 6 * time.Second}} {
+		j.Tasks = append(j.Tasks, HistoryTask{Kind: x.kind, Attempts: []HistoryAttempt{{Attempt: Attempt{Kind: x.kind, Start: x.start}}}})
+	}
+	if got := j.record("j", nil, nil).FirstMap; got != 10*time.Second {
+		t.Errorf("first map at %v: want 10 s", got)
+	}
+}
+
+// TestRanOnStillHost: host c stands still from 100 s to 300 s. A job ran on it if an
+// attempt was assigned to it by then and the job did not end before it went on.
+func TestRanOnStillHost(t *testing.T) {
+	for _, x := range []struct {
+		node                      string
+		start, localised, jobEnds time.Duration // seconds
+		want                      bool
+	}{
+		{"c", 100, 0, 300, true},
+		{"c", 101, 0, 300, false},
+		{"c", 101, 1, 300, true}, // fetched the files of the job for a second
+		{"c", 100, 0, 299, false},
+		{"b", 100, 0, 300, false},
+		{"c", -1, 0, 300, false},
+	} {
+		a := HistoryAttempt{Attempt: Attempt{Kind: Map, Node: x.node, Start: x.start * time.Second}}
+		if x.start < 0 {
+			a.Start = UnknownTime
+		}
+		j := HistoryJob{ID: "j", Finish: x.jobEnds * time.Second, Tasks: []HistoryTask{{Kind: Map, Attempts: []HistoryAttempt{a}}}}
+		still := []Standstill{{Host: "c", From: 100 * time.Second, To: 300 * time.Second}}
+		if got := j.record("j", still, localised{&j.Tasks[0]: x.localised * time.Second}).Still; got != x.want {
+			t.Errorf("%+v: got %t", x, got)
+		}
+	}
+}
+
 // TestIdleHosts: on a cluster with little to do, a host that has nothing to do did not
 // stand still, and one whose maps begin long after the others of their job did.
 func TestIdleHosts(t *testing.T) {

@@ -231,11 +231,12 @@ func TestMapsGrowWithTheData(t *testing.T) {
 
 // A reduce that was behind with the maps from its start on, at 10 s, until 57 copied for
 // 47 s, and does so after the last map if it starts later. Where it was not, since its
-// shuffle ended 2 s after the last of three maps, it keeps these. So it does with the 10 s
-// in which heartbeats of 3 s and a loop that sleeps for 5 s let it know of all maps.
+// shuffle ended 2 s after the last of three maps, it keeps these. So it does with up to 12 s,
+// in which two heartbeats of 3 s, a second and a loop that sleeps for 5 s let it know of all
+// maps.
 func TestReduceBehindTheMaps(t *testing.T) {
 	sec := func(s float64) time.Duration { return Seconds(s) }
-	for _, x := range []struct{ shuffle, copied, heartbeat float64 }{{47, 47, 0}, {22, 0, 0}, {30, 30, 0}, {30, 0, 3}, {47, 47, 3}} {
+	for _, x := range []struct{ shuffle, copied, heartbeat float64 }{{47, 47, 0}, {22, 0, 0}, {30, 30, 0}, {32, 0, 3}, {32.5, 32.5, 3}, {47, 47, 3}} {
 		j := NewHistoryJob("job_1_1")
 		j.Outcome, j.Submit, j.Finish = Succeeded, 0, sec(60)
 		for i, finish := range []float64{10, 20, 30, 10 + x.shuffle + 1} {
