@@ -245,6 +245,50 @@ func TestLevers(t *testing.T) {
 	}
 }
 
+// Nodes alike but for the loads of others are unlike their peers: c and d have the same
+// load, which one change takes from both, and a has another.
+func TestLeversOfLoads(t *testing.T) {
+	q := model.WhatIf{Cluster: model.Cluster{
+		Nodes: []model.Node{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}, {Name: "f"}},
+		Loads: []model.Load{{Node: 2, Share: 0.5}, {Node: 0, Share: 0.25}, {Node: 3, Share: 0.5}},
+	}}
+	list := unlikePeers(&q)
+	if len(list) != 2 || list[0].to[0].Text != "a like the other nodes" || list[1].to[0].Text != "c, d like the other nodes" {
+		t.Fatalf("got %d levers %+v: want one for a, one for c and d", len(list), list)
+	}
+	if changed, err := list[1].to[0].Edit(q); err != nil || len(changed.Cluster.Loads) != 1 || changed.Cluster.Loads[0].Node != 0 {
+		t.Errorf("c and d like the others: loads %+v, %v: want that of a", changed.Cluster.Loads, err)
+	}
+}
+
+// Of two kinds of nodes equally many, the kind that comes first is the usual one. A kind of
+// more than a quarter of the nodes is no fault, and a change names three of its nodes.
+func TestLeversOfKinds(t *testing.T) {
+	nodes := func(slow, all int) (list []model.Node) {
+		for i := range all {
+			n := model.Node{Name: fmt.Sprint("n", i), Slowness: 1}
+			if i >= all-slow {
+				n.Slowness = 2
+			}
+			list = append(list, n)
+		}
+		return list
+	}
+	for _, x := range []struct {
+		slow, all int
+		text      string
+		weight    float64
+	}{
+		{1, 2, "n1 like the other nodes", weightUsual}, {2, 8, "n6, n7 like the other nodes", weightRepair}, {3, 8, "n5, n6, n7 like the other nodes", weightUsual},
+		{4, 8, "n4, n5, n6 and 1 more like the other nodes", weightUsual},
+	} {
+		list := unlikePeers(&model.WhatIf{Cluster: model.Cluster{Nodes: nodes(x.slow, x.all)}})
+		if len(list) != 1 || list[0].to[0].Text != x.text || list[0].to[0].weight != x.weight {
+			t.Errorf("%d of %d: got %+v: want %s, weight %v", x.slow, x.all, list, x.text, x.weight)
+		}
+	}
+}
+
 // One lever gives all jobs with far too few or too many reduces another number; jobs
 // with given times of reduces keep theirs, whatever proposes the change.
 func TestNumberOfReduces(t *testing.T) {
