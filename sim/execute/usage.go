@@ -137,10 +137,11 @@ func (u *Usage) Read() {
 	}
 	u.read = append(u.read, row)
 	if len(u.times) > mostReadings {
-		for i := range (len(u.times) + 1) / 2 {
+		const kept = mostReadings/2 + 1 // each second one
+		for i := range kept {
 			u.times[i], u.read[i] = u.times[2*i], u.read[2*i]
 		}
-		u.times, u.read = u.times[:(len(u.times)+1)/2], u.read[:(len(u.times)+1)/2]
+		u.times, u.read = u.times[:kept], u.read[:kept]
 		u.step *= 2
 	}
 	u.Next = (now/u.step + 1) * u.step

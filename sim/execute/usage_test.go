@@ -3,10 +3,36 @@ package execute
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/station"
 )
+
+// Of readings every second up to 400 s, the 401st makes room: those of each second second
+// are left, and the next ones come every 2 s.
+func TestIntervalDoubles(t *testing.T) {
+	e := engine.New()
+	u := Usage{eng: e, step: engine.At(time.Second)}
+	u.gauges = []gauge{{size: 1, members: []*meter{{device: station.NewDevice(e, nil), loaded: true, read: func() reading {
+		return reading{busy: e.Now().Duration().Seconds() / 4}
+	}}}}}
+	u.Read()
+	for range 402 {
+		e.Wait(u.Next)
+		u.Read()
+	}
+	e.Wait(u.Next - engine.At(time.Second))
+	use := u.Shares()[0]
+	if n := len(use.Times); n != 201+2+1 || use.Times[n-1] != 405*time.Second {
+		t.Fatalf("%d readings, the last at %v: want 204, at 405 s", n, use.Times[n-1])
+	}
+	for i, at := range use.Times[:203] {
+		if at != time.Duration(2*i)*time.Second || use.Uses[i].Busy != 0.25 {
+			t.Fatalf("reading %d at %v, busy %v: want 2 s apart, a quarter busy", i, at, use.Uses[i].Busy)
+		}
+	}
+}
 
 // A meter that reads only after use gives what reading again would, for a device
 // that is at times idle, in use, or used between two readings, with and without

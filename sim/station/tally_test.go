@@ -26,6 +26,21 @@ func TestTally(t *testing.T) {
 	}
 }
 
+// Of 8 places, a visitor and a background stream have one each for 2 s: that is an eighth of
+// the device for others, 0.25 s of it. 9 visitors and 3 background streams share all places,
+// and others have a quarter of the device.
+func TestTallyOfPlaces(t *testing.T) {
+	for _, x := range []struct{ visitors, background, seconds, foreign float64 }{
+		{1, 1, 2, 2.0 / 8}, {4, 0, 1, 0}, {9, 3, 1.5, 1.5 / 4},
+	} {
+		var use Tally
+		use.add(engine.Time(x.seconds*1e9), x.visitors, x.background, 1, 8)
+		if use.Foreign != x.foreign || use.Visits != x.visitors*x.seconds {
+			t.Errorf("%+v: %+v", x, use)
+		}
+	}
+}
+
 type ignored struct{}
 
 func (ignored) Served(*Visit) {}
