@@ -67,7 +67,7 @@ func (f *File) Varied() (names []string, err error) {
 	vary, _ := t.values["vary"].(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(vary)) {
 		for _, path := range varied(t.values, key) {
-			for _, l := range leaves(pathTree(path, 0)) {
+			for _, l := range leaves(pathTree(path, nil)) {
 				parts := l.key()
 				if len(parts) == 2 && parts[0] == "scheduler" && strings.Contains(parts[1], ".") {
 					parts[0] = "conf"

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study/simulated"
 )
 
 // asked answers requests of one session, and returns the last answer and its columns.
@@ -57,6 +59,43 @@ func TestDiffer(t *testing.T) {
 	answer, _ = asked(t, &s, Asked{Verb: "run", Side: 1}, Asked{Verb: "differ"})
 	if !strings.Contains(answer, "The run takes 2 min 21 s with both.") || !strings.Contains(answer, "All launches are the same.") {
 		t.Errorf("got %s: want no difference", answer)
+	}
+}
+
+// Only accounts that change are named, at most three.
+func TestCompareAccounts(t *testing.T) {
+	const s = int64(1e9)
+	list := []simulated.AccountChange{
+		{Account: "waves", First: 9 * s, Second: 5 * s}, {Account: "sort", First: 2 * s, Second: 5 * s}, {Account: "map", First: 7 * s, Second: 7 * s}, {Account: "launch", First: 0, Second: s},
+	}
+	for _, x := range []struct {
+		list []simulated.AccountChange
+		job  string
+		want []string
+	}{
+		{list, "", []string{`In the ledgers of all jobs B has 4.00 s less for "waves", 3.00 s more for "sort".`}},
+		{list[:1], "j", []string{`In the ledger of j B has 4.00 s less for "waves".`}},
+		{list[2:3], "", nil},
+	} {
+		var w words
+		if w.compareAccounts(x.list, x.job); !slices.Equal(w.Sentences, x.want) {
+			t.Errorf("got %q, want %q", w.Sentences, x.want)
+		}
+	}
+}
+
+// A difference below 1 % says so, whichever run is longer.
+func TestThan(t *testing.T) {
+	for b, want := range map[time.Duration]string{
+		100 * time.Second: "The run takes 1 min 40 s with both.",
+		99 * time.Second:  "The run takes 1 min 40 s with A and 1 min 39 s with B: 1.00 s less (1.0 %).",
+		101 * time.Second: "The run takes 1 min 40 s with A and 1 min 41 s with B: 1.00 s longer (1.0 %).",
+		99500 * time.Millisecond: "The run takes 1 min 40 s with A and 1 min 40 s with B: 0.50 s less (0.5 %). " +
+			"That is less than 1 %: no practical difference.",
+	} {
+		if got := than(100*time.Second, b); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 
