@@ -321,7 +321,7 @@ type ec2Run struct {
 func ec2Pairs(t *testing.T, folder string) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("| known run | first advice on the map output | gain of `diagnose` | simulated gain without compression | 1.28 times more or less | measured | sign | result |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| known run | first advice on the map output | gain of `diagnose` | simulated gain without compression | 1.3 times more or less | measured | sign | result |\n|---|---|---|---|---|---|---|---|\n")
 	for _, pair := range [][2]string{{"0148", "0149"}, {"0076", "0077"}} {
 		runs := [2]*ec2Run{newEC2Run(t, folder, pair[0], "compressed"), newEC2Run(t, folder, pair[1], "plain")}
 		measured := 1 - runs[1].seconds/runs[0].seconds
@@ -386,9 +386,9 @@ func (r *ec2Run) codecAdvice(t *testing.T) *finding {
 	return nil
 }
 
-// worldFactor is the factor of the interval for the recorded cluster, e^0.25: that of the
+// worldFactor is the factor of the interval for the recorded cluster, e^0.26: that of the
 // pairs, or a little more.
-const worldFactor = 1.284
+const worldFactor = 1.297
 
 // pairErrors judges that factor on the pairs of docs/evidence: those of one source are
 // held back, and the factor is the conformal 80 % quantile of the errors of the others.
@@ -433,8 +433,8 @@ func pairErrors(t *testing.T) string {
 		inside, n = inside+in, n+len(errors[i])
 	}
 	fmt.Fprintf(&b, "| all | %.2f of all pairs | %d of %d |\n", math.Exp(quantile(slices.Concat(errors...))), inside, n)
-	if factor := math.Exp(quantile(slices.Concat(errors...))); n != 17 || 5*inside < 4*n || math.Abs(factor-1.262) > 0.01 || factor > worldFactor {
-		t.Errorf("%d of %d inside, factor %.3f: want 80 %% of 17, 1.26 and at most %.2f", inside, n, factor, worldFactor)
+	if factor := math.Exp(quantile(slices.Concat(errors...))); n != 17 || 5*inside < 4*n || math.Abs(factor-1.284) > 0.01 || factor > worldFactor {
+		t.Errorf("%d of %d inside, factor %.3f: want 80 %% of 17, 1.28 and at most %.3f", inside, n, factor, worldFactor)
 	}
 	return b.String()
 }

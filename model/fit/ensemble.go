@@ -32,7 +32,7 @@ type Unknown struct {
 type Ensemble struct {
 	Unknowns []Unknown
 	Want     []float64 // logarithms of the measured rows
-	Noise    float64   // standard error of a row's logarithm
+	Noise    []float64 // standard errors of their logarithms
 
 	// Show returns the logarithms of the rows for values of the unknowns. It is called
 	// for several members at a time. Keep tells that the member stays at the values that
@@ -116,10 +116,10 @@ func (e *Ensemble) noise(all []Member, passes float64) []float64 {
 	for j := range list {
 		squares := 0.0
 		for i := range all {
-			off := (all[i].rows[j] - e.Want[j]) / e.Noise
+			off := (all[i].rows[j] - e.Want[j]) / e.Noise[j]
 			squares += float64(off*off) / float64(len(all))
 		}
-		list[j] = e.Noise * math.Sqrt(passes*(1+squares/(mostOff*mostOff)))
+		list[j] = e.Noise[j] * math.Sqrt(passes*(1+squares/(mostOff*mostOff)))
 	}
 	return list
 }
@@ -142,7 +142,7 @@ func (e *Ensemble) show(all []Member) error {
 				return err
 			}
 			for j, row := range m.rows {
-				off := (row - e.Want[j]) / e.Noise
+				off := (row - e.Want[j]) / e.Noise[j]
 				m.Cost += float64(off*off) / (1 + float64(off*off)/(mostOff*mostOff))
 			}
 			return nil

@@ -14,7 +14,7 @@ func TestEnsemble(t *testing.T) {
 		return []float64{math.Log(2 * v[0]), math.Log(v[1]*v[2] + 1), math.Log(v[0] + v[1]*v[2]), math.Log(5 + v[0])}
 	}
 	truth := []float64{3, 0.5, 8, 1, 1}
-	e := Ensemble{Want: show(truth), Noise: 0.02, Keep: func(int) {}}
+	e := Ensemble{Want: show(truth), Noise: []float64{0.02, 0.02, 0.02, 0.02}, Keep: func(int) {}}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		e.Unknowns = append(e.Unknowns, Unknown{Name: name, Likely: 1, Spread: 1.5, Least: 0, Most: math.MaxFloat64})
 	}

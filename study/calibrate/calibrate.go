@@ -104,13 +104,14 @@ const (
 	members      = 24
 	passes       = 3  // of the smoother
 	steps        = 2  // of the walks
+	luckRuns     = 8  // of one machine, for the luck of rows
 	alternatives = 18 // machines that explain the record, beside what was found
 	foundRounds  = 9  // most, to fit the costs of what was found
 )
 
 // MostSimulations is how many simulations a calibration by recorded jobs takes at most,
 // besides those for the scatter of equal tasks.
-const MostSimulations = members*(passes+1+steps) + alternatives + 2*foundRounds
+const MostSimulations = luckRuns + 1 + members*(passes+1+steps) + alternatives + 2*foundRounds
 
 // mostPrograms limits the names of jobs, each of which has two costs to find.
 const mostPrograms = 100

@@ -138,7 +138,7 @@ func (k *Calibrating) unknowns(q *model.WhatIf) []unknown {
 	for _, cost := range codecCosts {
 		codec := q.MapCodec()
 		usual := *cost.of(&codec)
-		add("codec."+codec.Name+"."+cost.key, usual, 0.7, 0, anything, func(m *model.Machine, v float64) {
+		add("codec."+codec.Name+"."+cost.key, 1.6*usual, 0.7, 0, anything, func(m *model.Machine, v float64) {
 			m.Codecs = m.AllCodecs()
 			for i := range m.Codecs {
 				*cost.of(&m.Codecs[i]) *= v / usual
@@ -149,7 +149,8 @@ func (k *Calibrating) unknowns(q *model.WhatIf) []unknown {
 }
 
 // codecCosts depend on the data, beside the processor: zlib takes two to three times as
-// long for the words of a text as for the corpus of its benchmark.
+// long for the words of a text as for the corpus of its benchmark. Data of which nothing is
+// known are expected between the two.
 var codecCosts = []struct {
 	key string
 	of  func(c *model.Codec) *float64
@@ -182,15 +183,39 @@ func racksOf(q *model.WhatIf) int {
 	return len(racks)
 }
 
-// noise is the standard error of a row: a task that waits for another heartbeat or
-// reads another replica takes some percent more or less.
-const noise = 0.04
+// luck returns the standard errors of the logarithms of rows. A task that waits for
+// another heartbeat or reads another replica takes some percent more or less, a job of
+// few tasks much more: as much as the rows of one machine differ between seeds, in the
+// record and in what is compared with it.
+func (c *RunCalibration) luck(q model.WhatIf, at candidate) ([]float64, error) {
+	const least = 0.04
+	at, _, err := c.shown(q, at)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]float64, len(c.recorded))
+	for seed := range luckRuns {
+		q.Seed = uint64(seed + 1)
+		rows, err := c.simulate(q, at)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range c.logsOf(rows) {
+			all[i] = append(all[i], v)
+		}
+	}
+	var list []float64
+	for _, logs := range all {
+		list = append(list, math.Hypot(least, math.Sqrt2*stat.StdDev(logs, nil)))
+	}
+	return list, nil
+}
 
 // find looks for candidates that show the record's rows. The one that comes nearest is
 // what was found, and others are its alternatives.
 func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error {
 	start, unknowns := q.Cluster.Machines[0], k.unknowns(&q)
-	e := fit.Ensemble{Noise: noise}
+	e := fit.Ensemble{}
 	for _, u := range unknowns {
 		e.Unknowns = append(e.Unknowns, u.Unknown)
 	}
@@ -203,6 +228,10 @@ func (c *RunCalibration) find(q model.WhatIf, k *Calibrating, apart bool) error 
 			p := &c.Programs[c.alike[k][0]] // those that do the same have the same costs from here on
 			kept[i].costs = append(kept[i].costs, programCosts{cost: [2]float64{start.Speed * p.MapCPU, start.Speed * p.ReduceCPU}})
 		}
+	}
+	var err error
+	if e.Noise, err = c.luck(q, candidate{machine: start, costs: kept[0].costs}); err != nil {
+		return err
 	}
 	of := func(member int, values []float64) candidate {
 		m := start
