@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -65,6 +66,16 @@ func TestStillHosts(t *testing.T) {
 	}
 	if got := h.StillHosts(); len(got) != 0 {
 		t.Errorf("got %v: want a pause of the whole cluster not to count", got)
+	}
+}
+
+// TestRecordedMakespan: from the first submission, at 20 s, to the last end, at 50 s, of
+// the jobs whose times are known.
+func TestRecordedMakespan(t *testing.T) {
+	const s = time.Second
+	jobs := []JobRecord{{Submit: 5 * s, Finish: UnknownTime}, {Submit: 30 * s, Finish: 50 * s}, {Submit: 20 * s, Finish: 40 * s}, {Submit: UnknownTime, Finish: 90 * s}}
+	if all, none := RecordedMakespan(jobs), RecordedMakespan(jobs[:1]); all != 30*s || none != 0 {
+		t.Errorf("got %v and %v, want 30 s and none", all, none)
 	}
 }
 
@@ -139,20 +150,21 @@ func TestIdleHosts(t *testing.T) {
 	}
 }
 
-// TestStraggles checks the last task against the median: four tasks of 10 s and one
-// that ends last.
+// TestStraggles checks the last task against the median: tasks of 10 s and one that ends
+// last. Of three tasks none straggles.
 func TestStraggles(t *testing.T) {
 	for _, c := range []struct {
-		last time.Duration
-		want bool
-	}{{19 * time.Second, false}, {21 * time.Second, true}} {
+		others int
+		last   time.Duration
+		want   bool
+	}{{4, 19 * time.Second, false}, {4, 21 * time.Second, true}, {3, 21 * time.Second, true}, {2, 21 * time.Second, false}} {
 		j := HistoryJob{ID: "j"}
-		for i, took := range []time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second, c.last} {
+		for i, took := range append(slices.Repeat([]time.Duration{10 * time.Second}, c.others), c.last) {
 			a := HistoryAttempt{Attempt: Attempt{Kind: Map, State: Succeeded, Node: fmt.Sprint(i), Start: 0, Finish: took}}
 			j.Tasks = append(j.Tasks, HistoryTask{Kind: Map, Number: i, Attempts: []HistoryAttempt{a}})
 		}
 		if got := j.straggles(Map); got != c.want {
-			t.Errorf("last task of %v: got %t", c.last, got)
+			t.Errorf("last task of %v after %d others: got %t", c.last, c.others, got)
 		}
 	}
 }

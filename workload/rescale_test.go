@@ -125,6 +125,63 @@ func TestDrawnTimes(t *testing.T) {
 	if !moved {
 		t.Error("no seed draws other times")
 	}
+	// Bytes that differ by less than 2 % explain nothing, nor do those of two tasks, though
+	// a line goes through both.
+	for _, x := range []struct {
+		bytes   []int64
+		seconds []float64
+	}{{[]int64{100, 100, 101, 101}, []float64{10, 10, 30, 30}}, {[]int64{10, 20}, []float64{10, 20}}} {
+		if !slices.ContainsFunc([]Seed{1, 2, 3, 4, 5}, func(s Seed) bool { return !slices.Equal(drawnTimes(s, x.bytes, x.seconds...), x.seconds) }) {
+			t.Errorf("%v bytes: five seeds draw the recorded times", x.bytes)
+		}
+	}
+}
+
+// The fixed part of times is the intercept of a line, here 3 s and 2 s a byte, if there are
+// five of them, else none. Times that fall with the bytes are fixed, unless they differ as
+// much as 1 s and 5 s do; so many that rise from about nothing, or are of equal bytes, are not.
+func TestFixedPart(t *testing.T) {
+	bytes := []float64{1, 2, 3, 4, 5}
+	for _, x := range []struct {
+		bytes, took []float64
+		want        float64
+	}{
+		{bytes, []float64{5, 7, 9, 11, 13}, 3}, {bytes[:4], []float64{5, 7, 9, 11}, 0}, {bytes, []float64{2, 6, 7, 10, 9}, 0},
+		{bytes, []float64{10.2, 10.1, 10, 9.9, 9.8}, 10}, {bytes, []float64{5, 4, 3, 2, 1}, 0}, {[]float64{7, 7, 7, 7, 7}, []float64{9, 9, 9, 9, 9}, 0},
+	} {
+		if got := fixedPart(x.bytes, x.took); math.Abs(got-x.want) > 1e-9 {
+			t.Errorf("%v s of %v bytes: fixed part %v, want %v", x.took, x.bytes, got, x.want)
+		}
+	}
+}
+
+// Without bytes a reduce keeps its own time after the last map, at 30 s, and takes the mean
+// of the others where it waited for maps and they did not, or the other way round.
+func TestShufflesOfTheOtherKind(t *testing.T) {
+	j := NewHistoryJob("job_1_1")
+	j.Outcome, j.Submit, j.Finish = Succeeded, 0, Seconds(60)
+	for i, x := range []struct{ start, shuffle float64 }{{0, 0}, {5, 27}, {5, 29}, {40, 5}, {40, 7}} {
+		kind, number, finish := Reduce, i-1, x.start+x.shuffle+1
+		if i == 0 {
+			kind, number, finish = Map, 0, 30
+		}
+		task, a := NewHistoryTask(kind, kind == Reduce, number), NewHistoryAttempt(j.ID, "", kind, number, 0)
+		a.State, a.Start, a.Finish = Succeeded, Seconds(x.start), Seconds(finish)
+		if kind == Reduce {
+			a.Phases[PhaseShuffle], a.Phases[PhaseMerge] = Seconds(x.shuffle), 0
+		}
+		task.Attempts = []HistoryAttempt{a}
+		j.Tasks = append(j.Tasks, task)
+	}
+	r := replay(t, &History{Jobs: []HistoryJob{j}}, ReplayOptions{Rescaled: true}).Jobs[0].Reduces
+	for _, x := range []struct {
+		got  []time.Duration
+		want []time.Duration
+	}{{r.FirstWave.Each, []time.Duration{2e9, 4e9, 3e9, 3e9}}, {r.Shuffle.Each, []time.Duration{6e9, 6e9, 5e9, 7e9}}} {
+		if !slices.Equal(x.got, x.want) {
+			t.Errorf("got %v, want %v", x.got, x.want)
+		}
+	}
 }
 
 // Tasks whose times are drawn from each other take as long on average as they were
@@ -222,6 +279,10 @@ func TestMapsGrowWithTheData(t *testing.T) {
 	}
 	if all < 37*1.25 || all > 37*1.42 {
 		t.Errorf("37 s of ten maps become %g s of %d", all, lengths.Count)
+	}
+	empty := MapTasks{Count: 4, Shares: make([]MapShare, 4)}
+	if empty.grow(0.5); len(empty.Shares) != 2 || empty.Shares[1] != (MapShare{0.5, 0.5, 0.5, 0.5}) {
+		t.Errorf("maps without input: %+v: want half of nothing each", empty.Shares)
 	}
 	none := MapTasks{}
 	if none.grow(2); none.Count != 0 {
