@@ -219,6 +219,24 @@ func TestLevers(t *testing.T) {
 	if other, err := find("cluster.hadoop").to[0].Edit(q); err != nil || other.Cluster.Hadoop != "0.20.2" || q.Cluster.Hadoop != "" {
 		t.Errorf("another release: %q, %v", other.Cluster.Hadoop, err)
 	}
+	narrow := q
+	narrow.Jobs = []workload.Job{{ID: "j", Maps: workload.MapTasks{Count: 1, InputBytes: 400 << 20}}}
+	narrow.Cluster.Conf.Set("io.sort.mb", "4")
+	for key, weights := range map[string][4]float64{ // of -2, -1, 1 and 2 steps, below or above what is usual
+		"io.sort.mb": {0, 0, weightUnusual, weightUnusual}, "dfs.block.size": {weightUnusual, weightUnusual, 0, 0},
+	} {
+		list := levers(&narrow)
+		l := list[slices.IndexFunc(list, func(l lever) bool { return l.key == key })]
+		for i, steps := range []int{-2, -1, 1, 2} {
+			got := 0.0
+			if c := l.step(steps); c != nil {
+				got = c.weight
+			}
+			if got != weights[i] {
+				t.Errorf("%s by %d steps has weight %v, want %v", key, steps, got, weights[i])
+			}
+		}
+	}
 	if shared, err := find("cluster.shared_slots").to[0].Edit(q); err != nil || !shared.Cluster.SharedSlots || q.Cluster.SharedSlots {
 		t.Errorf("shared slots: %v, %v", shared.Cluster.SharedSlots, err)
 	}
