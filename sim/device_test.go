@@ -518,6 +518,27 @@ func TestWorkIsCommitted(t *testing.T) {
 	}
 }
 
+// A recorded time ends with the commit: of 20 s the last three are the 2 s of the commit and
+// the second after which a child that waits for permission asks again. An attempt that fails
+// has no commit, nor has a map whose output goes to reduces.
+func TestRecordedCommit(t *testing.T) {
+	const s = time.Second
+	for reduces, commit := range []time.Duration{3 * s, 0} {
+		q := crowd("fifo", 1)
+		q.Cluster.Costs.Commit = 2 * s
+		j := &q.Jobs[0]
+		j.Commits, j.Maps.Count, j.Maps.Time, j.Reduces.Count = true, 1, workload.Durations{All: 20 * s}, reduces
+		j.Maps.Ends = map[int][]workload.AttemptEnd{0: {{State: workload.Failed, After: 18 * s}}}
+		_, rows := mustRun(t, q)
+		for number, want := range [][2]time.Duration{{18 * s, 0}, {20*s - commit, commit}} {
+			a := rows.find(t, j.ID, workload.Map, 0, number)
+			if got := [2]time.Duration{a.Phases[workload.PhaseMap], a.Phases[workload.PhaseCommit]}; got != want {
+				t.Errorf("%d reduces, attempt %d: map and commit take %v, want %v", reduces, number, got, want)
+			}
+		}
+	}
+}
+
 // A reduce that fetches from its own node alone does without the network, which
 // would take 20 s: phases and devices agree to the rounding of each step.
 func TestFetchFromOwnNode(t *testing.T) {

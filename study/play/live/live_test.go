@@ -62,6 +62,17 @@ func TestDiffer(t *testing.T) {
 	}
 }
 
+// Runs are compared once both sides have one.
+func TestDifferWithoutARun(t *testing.T) {
+	for side := range 2 {
+		var s Session
+		asked(t, &s, Asked{Verb: "open", Name: "two-jobs"}, Asked{Verb: "run", Side: side})
+		if _, err := s.differ(&Asked{}); err != errNotOpen {
+			t.Errorf("side %d alone: got %v, want %v", side, err, errNotOpen)
+		}
+	}
+}
+
 // Only accounts that change are named, at most three.
 func TestCompareAccounts(t *testing.T) {
 	const s = int64(1e9)
