@@ -71,4 +71,9 @@ func TestFormat(t *testing.T) {
 	if got := text.Shorten("naïve", 4); got != "naï…" {
 		t.Errorf("shortened to %q", got)
 	}
+	for n, want := range map[int]string{1: "…", 2: "j…", 5: "jo…ïf", 6: "job…ïf", 9: "job_naïf"} {
+		if got := text.ShortenMiddle("job_naïf", n); got != want {
+			t.Errorf("shortened to %q in %d characters: want %q", got, n, want)
+		}
+	}
 }

@@ -565,10 +565,8 @@ func (t *table) asContainers(j *workload.Job, seed workload.Seed) {
 	}
 	m, r := &j.Maps, &j.Reduces
 	maps := group(workload.Map, fixedMaps, m.Count, &m.Time)
-	if m.Splits != nil {
-		for i := range m.Splits {
-			maps.Hosts = append(maps.Hosts, m.Splits[i].Hosts)
-		}
+	for i := range m.Splits {
+		maps.Hosts = append(maps.Hosts, m.Splits[i].Hosts)
 	}
 	j.Containers = []workload.ContainerGroup{maps}
 	if r.Count > 0 {
