@@ -26,9 +26,6 @@ func (s *capacity) offer(a *App, n *Node, li *limits, booked *Container) assignm
 	if booked != nil {
 		return s.propose(a, n, booked.Priority, s.tryPriority(a, n, li, booked.Priority, booked), booked)
 	}
-	if s.calc.compare(s.total, a.pending, Resource{}) <= 0 {
-		return assignment{skipped: skipOther}
-	}
 	// The first priority that wants something and may not be skipped decides.
 	for _, p := range a.wanted {
 		if t := s.tryPriority(a, n, li, p, nil); t.outcome != prioritySkipped {
@@ -48,7 +45,7 @@ func (s *capacity) propose(a *App, n *Node, p Priority, t try, booked *Container
 	case queueSkipped:
 		r.skipped = skipQueueLimit
 	case outcomeAllocated:
-		if a.stopped || a.table(p).count(Any) <= 0 {
+		if a.stopped {
 			return assignment{app: a, release: t.release, skipped: skipOther}
 		}
 		r.size, r.give, r.from = t.size, booked, booked

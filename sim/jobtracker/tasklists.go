@@ -227,11 +227,10 @@ func (l *taskList) nextUnlaunched(tasks []int32, launched bitset, failing bool) 
 }
 
 func (l *taskLists) searchFront(key int32, by *search) (int32, bool) {
-	front := l.fronts[key]
-	rest, found := searchSlice(front, by)
+	rest, found := searchSlice(l.fronts[key], by)
 	if len(rest) == 0 {
 		delete(l.fronts, key)
-	} else if len(rest) != len(front) {
+	} else {
 		l.fronts[key] = rest
 	}
 	if found < 0 {
