@@ -107,10 +107,10 @@ func (s *Study) simulateAll(group *errgroup.Group, first int, runs []*results.Ru
 				return err
 			})
 		}
-		run.Chances = make([]model.Prediction, min(len(s.alternatives), s.chances()))
+		run.Chances = make([]model.Prediction, min(len(s.redrawn), s.chances()))
 		for i := range run.Chances {
 			group.Go(func() error {
-				again, err := s.machines[i+1].Redrawn(s.Options.Seed).Scenario(s.Options.SeedOf(len(s.machines) + i))
+				again, err := s.redrawn[i]()
 				if err == nil {
 					run.Chances[i], err = s.simulateAlternative(&again.Runs[first+k].Question)
 				}

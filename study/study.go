@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -107,6 +108,9 @@ type Study struct {
 
 	alternatives []*scenarios.Scenario // the same runs by other calibrations, each with a seed of its own but for the jobs
 	machines     []*scenarios.File     // File and those of the alternatives
+
+	// The runs of each alternative again, with another seed, made when first asked for.
+	redrawn []func() (*scenarios.Scenario, error)
 }
 
 // Open opens a scenario file, a shipped scenario, a history or a recorded case.
@@ -152,6 +156,9 @@ func Open(name string, o Options) (*Study, error) {
 		}
 		s.alternatives = append(s.alternatives, again)
 		s.machines = append(s.machines, other)
+		s.redrawn = append(s.redrawn, sync.OnceValues(func() (*scenarios.Scenario, error) {
+			return other.Redrawn(o.Seed).Scenario(o.SeedOf(len(first.Alternatives) + 1 + i))
+		}))
 	}
 	return s, nil
 }
