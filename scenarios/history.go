@@ -329,8 +329,11 @@ func (r *Reading) choose(h *workload.History) error {
 		return nil
 	}
 	whole := *h
-	if len(r.clusters(h)) > 0 {
-		_ = r.OneCluster(h) // an inspection may be of several
+	asked := r.clusters(h)
+	if len(asked) == 1 { // an inspection may be of several
+		*h = asked[0]
+	}
+	if len(asked) > 0 {
 		r.narrow(h)
 	}
 	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j workload.HistoryJob) bool { return !r.takes(j.ID, j.Name) })
